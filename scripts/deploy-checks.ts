@@ -97,7 +97,7 @@ export function deployFindings(facts: DeployFacts): Finding[] {
     ...sellingFindings(gateway.vars),
     ...accountFindings(facts),
     ...(facts.secretsFault === null ? [] : [error(facts.secretsFault)]),
-    ...(facts.scope === 'first' ? [PAID_PLAN, ...regionFindings(gateway), ...givenSecrets(facts)] : []),
+    ...(facts.scope === 'first' ? [PAID_PLAN, ...regionFindings(gateway), ...givenSecrets(facts.given)] : []),
   ]
 }
 
@@ -188,7 +188,17 @@ function sourceFindings(upstreams: unknown): Finding[] {
         `UPSTREAMS is empty: only ${CATALOGUE.length - upstreamQueries.length} of ${CATALOGUE.length} info types work: those answered from Weir's own books and history.`,
       ),
     ]
-  return [...sources.flatMap(addressFindings), ...typeFindings(sources, upstreamQueries.flatMap(upstreamTypesOf))]
+  return [
+    ...sources.flatMap(addressFindings),
+    ...sources.flatMap(({ name, url, headers }) => plainTextFindings(name, [url], headers)),
+    ...typeFindings(sources, upstreamQueries.flatMap(upstreamTypesOf)),
+  ]
+}
+
+/** Cloudflare sends requests to `http` URLs unencrypted. */
+function plainTextFindings(name: string, urls: readonly string[], headers: object | undefined): Finding[] {
+  const isPlain = headers !== undefined && urls.some((url) => url.startsWith('http:'))
+  return isPlain ? [error(`${JSON.stringify(name)} has headers with secrets, so its URLs must start with https.`)] : []
 }
 
 function addressFindings({ name, url }: UpstreamSource): Finding[] {
@@ -226,7 +236,8 @@ function sellingSecrets(vars: Readonly<Record<string, unknown>>): string[] {
 function chainFindings(variable: unknown): Finding[] {
   const chains = typeof variable === 'string' ? parseChains(variable) : null
   if (!chains?.ok) return []
-  return chains.value.flatMap(({ name, urls, dataUrl }) =>
+  const plain = chains.value.flatMap(({ name, urls, headers }) => plainTextFindings(name, urls, headers))
+  const unreachable = chains.value.flatMap(({ name, urls, dataUrl }) =>
     [...urls, ...(dataUrl === undefined ? [] : [dataUrl])].flatMap((url) => {
       const { hostname } = new URL(url)
       const why = unreachableReason(hostname)
@@ -235,6 +246,7 @@ function chainFindings(variable: unknown): Finding[] {
         : [error(`RPC_CHAINS: a Worker cannot reach ${hostname} of ${JSON.stringify(name)}. ${why}`)]
     }),
   )
+  return [...plain, ...unreachable]
 }
 
 /** Why a Worker cannot reach the host of a URL. Null if no reason is known. */
@@ -264,38 +276,50 @@ function nameList(names: readonly string[]): string {
 
 function accountFindings(facts: DeployFacts): Finding[] {
   const { gateway, scope, isDryRun, account } = facts
-  const required = gateway.secrets?.required ?? []
+  const secrets = [...(gateway.secrets?.required ?? []), ...headerSecrets(gateway.vars)]
   if (account === null)
     return isDryRun
-      ? [note(`Not logged in: migrations and the secrets ${required.join(', ')} were not checked.`)]
+      ? [note(`Not logged in: migrations and the secrets ${secrets.join(', ')} were not checked.`)]
       : [error('Not logged in. Run "npm run wrangler -- login" or set a valid CLOUDFLARE_API_TOKEN.')]
   return [
     ...secretFindings(gateway, scope, account.secrets),
-    ...liveSecretFindings(facts),
+    ...headerSecretFindings(facts),
     ...migrationFindings(account.migrations),
     ...account.schemaFaults.map(schemaFinding),
   ]
 }
 
 /** Secrets that headers of sources and nodes need. Invalid variables are reported by `variableFindings`. */
-export function headerSecrets({ UPSTREAMS: upstreams, RPC_CHAINS: chains }: WorkerConfig['vars']): string[] {
+function headerSecrets({ UPSTREAMS: upstreams, RPC_CHAINS: chains }: WorkerConfig['vars']): string[] {
   const sources = typeof upstreams === 'string' ? parseSources(upstreams) : null
   const nodes = typeof chains === 'string' ? parseChains(chains) : null
   return secretNames([...(sources?.ok ? sources.value : []), ...(nodes?.ok ? nodes.value : [])])
 }
 
-/** The live Worker requests logs of contracts from the nodes of RPC_CHAINS. */
-function liveSecretFindings({ live, scope, account }: DeployFacts): Finding[] {
-  const needed = headerSecrets(live.vars)
-  const set = account?.liveSecrets ?? null
-  if (needed.length === 0 || scope === 'routes') return []
-  const put = (name: string) => `"npm run wrangler -- secret put ${name} -c ${WORKERS.live}"`
-  if (set === 'no worker')
-    return needed.map((name) => note(`Pipelines that read logs need ${name}. Run ${put(name)} after the deploy.`))
-  if (set === null) return [warning(`The secrets of ${live.name} could not be read, so they were not checked.`)]
-  return needed
-    .filter((name) => !set.includes(name))
-    .map((name) => error(`The secret ${name} of ${live.name} is not set. Run ${put(name)}.`))
+/**
+ * Secrets of sources and nodes are set with wrangler, which needs an existing Worker. Until then the gateway does not
+ * use these sources. The live Worker needs those of nodes, for pipelines that read logs of contracts.
+ */
+function headerSecretFindings({ gateway, live, scope, account }: DeployFacts): Finding[] {
+  const workers = [
+    { file: WORKERS.gateway, needed: headerSecrets(gateway.vars), set: account?.secrets ?? null },
+    {
+      file: WORKERS.live,
+      needed: scope === 'routes' ? [] : headerSecrets(live.vars),
+      set: account?.liveSecrets ?? null,
+    },
+  ]
+  return workers.flatMap(({ file, needed, set }) =>
+    needed
+      .filter((name) => set === null || set === 'no worker' || !set.includes(name))
+      .map((name) => {
+        const put = `Run "npm run wrangler -- secret put ${name} -c ${file}"`
+        if (set === null) return warning(`Whether the secret ${name} is set is unknown. ${put} if it is not.`)
+        return scope === 'first'
+          ? note(`The gateway needs the secret ${name} to use a source or node. ${put} after the deploy.`)
+          : error(`The secret ${name}, which a source or node needs, is not set. ${put}.`)
+      }),
+  )
 }
 
 function secretFindings(gateway: GatewayConfig, scope: Scope, set: AccountFacts['secrets']): Finding[] {
@@ -303,7 +327,7 @@ function secretFindings(gateway: GatewayConfig, scope: Scope, set: AccountFacts[
   if (set === null)
     return [scope === 'first' ? error(`${unread}. Try again.`) : warning(`${unread}, so they were not checked.`)]
   if (scope === 'first' && set === 'no worker') return []
-  if (scope === 'first' && set.length === 0)
+  if (scope === 'first' && !hasSecrets(set))
     return [
       error(
         `The account already has a Worker ${gateway.name} without secrets, so an earlier "--first" did not create it, and this deploy would overwrite it. Delete it, or set another "name" in wrangler.toml and in [[services]] of wrangler.live.toml.`,
@@ -313,14 +337,14 @@ function secretFindings(gateway: GatewayConfig, scope: Scope, set: AccountFacts[
     return [
       error(`The Worker ${gateway.name} does not exist yet. Run "npm run deploy -- --first" to create all Workers.`),
     ]
-  const needed = [...(gateway.secrets?.required ?? []), ...sellingSecrets(gateway.vars), ...headerSecrets(gateway.vars)]
+  const needed = [...(gateway.secrets?.required ?? []), ...sellingSecrets(gateway.vars)]
   const missing = needed.filter((name) => !set.includes(name))
   return missing.map((name) => error(`The secret ${name} is not set. Run "npm run wrangler -- secret put ${name}".`))
 }
 
-/** Whether the gateway has secrets already. The first deploy then keeps them. */
+/** Whether the gateway has secrets of its own already. The first deploy then keeps them. */
 export function hasSecrets(set: AccountFacts['secrets']): boolean {
-  return set !== null && set !== 'no worker' && set.length > 0
+  return set !== null && set !== 'no worker' && set.some((name) => !name.startsWith('SOURCE_'))
 }
 
 function migrationFindings(migrations: AccountFacts['migrations']): Finding[] {
@@ -342,18 +366,11 @@ function schemaFinding(fault: string): Finding {
   )
 }
 
-/** `given`: secrets that the first deploy would set. Those of sources cannot be generated. */
-function givenSecrets({ given, gateway }: Pick<DeployFacts, 'given' | 'gateway'>): Finding[] {
-  const ofSources = headerSecrets(gateway.vars)
-  return [
-    ...ofSources
-      .filter((name) => !given[name])
-      .map((name) => error(`UPSTREAMS or RPC_CHAINS needs the secret ${name}. Set it in the environment.`)),
-    ...Object.entries(given).flatMap(([name, value]) => {
-      const why = value === undefined || ofSources.includes(name) ? null : secretFault(value)
-      return why === null ? [] : [error(`${name} from the environment or .secrets.json ${why}.`)]
-    }),
-  ]
+function givenSecrets(given: DeployFacts['given']): Finding[] {
+  return Object.entries(given).flatMap(([name, value]) => {
+    const why = value === undefined ? null : secretFault(value)
+    return why === null ? [] : [error(`${name} from the environment or .secrets.json ${why}.`)]
+  })
 }
 
 function secretFault(value: string): string | null {

@@ -21,7 +21,6 @@ import {
   type Finding,
   type GatewayConfig,
   hasSecrets,
-  headerSecrets,
   type Scope,
 } from './deploy-checks.ts'
 import { deployPlan } from './deploy-plan.ts'
@@ -61,7 +60,7 @@ await main()
 async function main(): Promise<void> {
   const workers = configs()
   const { gateway, live }: { gateway: GatewayConfig; live: typeof workers.live } = workers
-  const required = [...(gateway.secrets?.required ?? []), ...headerSecrets(gateway.vars)]
+  const required = gateway.secrets?.required ?? []
   const kept = scope === 'first' ? readSecrets() : { secrets: {}, fault: null }
   const given = Object.fromEntries(required.map((name) => [name, process.env[name] ?? kept.secrets[name]]))
   const account = await readAccount(gateway)

@@ -6,7 +6,6 @@ import { CheckoutPrices } from './billing/checkout/prices.ts'
 import { Count, JsonText, LiveSettings, readVariables, Switch } from './core/variables.ts'
 import { SignUpSettings } from './http/signup/signup-bounds.ts'
 import { RpcChains } from './rpc/chains.ts'
-import { missingSecrets } from './upstream/secret-headers.ts'
 import { parseSources } from './upstream/sources.ts'
 
 const AccountName = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/, 'must be an account name, or empty for none')
@@ -55,12 +54,7 @@ export type GatewaySettings = z.infer<typeof GatewaySettings>
 
 export function gatewaySettings(env: object): GatewaySettings {
   const settings = readVariables(GatewaySettings, env)
-  const missing = [
-    ...missingDependencies(settings),
-    ...missingSecrets([...settings.UPSTREAMS, ...settings.RPC_CHAINS], env).map(
-      (name) => `${name}: the secret is not set`,
-    ),
-  ]
+  const missing = missingDependencies(settings)
   if (missing.length > 0) throw new Error(missing.join('; '))
   return settings
 }

@@ -45,15 +45,21 @@ export function report(error: unknown, id: string): void {
 
 export type Services = ReturnType<typeof build>
 let built: Services | null = null
-let firstOrigin: string | null = null
-/** Origin of the first HTTP request, for cache keys. */
-const origin = () => firstOrigin
+/** The gateway's own origin for cache keys, from PUBLIC_URL or the first request that has one. */
+let ownOrigin: string | null = null
+const origin = () => ownOrigin
 
 /** `url`: URL of the request, unless an object calls. */
 export function servicesOf(env: Env, url?: string): Services {
-  if (firstOrigin === null && url !== undefined) firstOrigin = new URL(url).origin
   built ??= build(env)
+  if (ownOrigin === null) ownOrigin = cacheOrigin(built.settings.PUBLIC_URL || url)
   return built
+}
+
+/** The Cache API does nothing on workers.dev. Port and scheme would only split the cache. */
+function cacheOrigin(url: string | undefined): string | null {
+  const host = url !== undefined && URL.canParse(url) ? new URL(url).hostname : ''
+  return host === '' || host.endsWith('.workers.dev') ? null : `https://${host}`
 }
 
 function build(env: Env) {

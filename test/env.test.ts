@@ -108,18 +108,27 @@ describe('wrangler file variables', () => {
     expect(read({ CHECKOUT: 'manual', SIGNUP: 'log' })).not.toThrow()
   })
 
-  it('name the secrets that sources need', () => {
-    const headers = { 'CF-Access-Client-Id': 'SOURCE_ID', 'CF-Access-Client-Secret': 'SOURCE_SECRET' }
+  it.each([
+    [{ 'CF-Access-Client-Id': 'SOURCE_ID', Authorization: 'SOURCE_SECRET' }, null],
+    [{ Authorization: 'ADMIN_TOKEN' }, /headers.*must be the name of a secret that starts with SOURCE_/],
+    [{ Authorization: 'SOURCE_BUDGET' }, /must be the name of a secret/],
+    [{ 'Content-Type': 'SOURCE_A' }, /must not contain a header that the gateway sets itself/],
+    [{ authorization: 'SOURCE_A', Authorization: 'SOURCE_B' }, /must not contain a header twice/],
+    [{ 'Bearer s3cret': 'SOURCE_A' }, /^(?!.*s3cret).*header names must consist of/],
+  ])('accept headers of sources only if they name secrets: %j', (headers, message) => {
     const UPSTREAMS = JSON.stringify([{ name: 'node', url: 'https://node.example.com/info', headers }])
-    const read = (secrets: object) => () => gatewaySettings({ ...gateway.vars, UPSTREAMS, ...secrets })
-    expect(read({ SOURCE_ID: 'x', SOURCE_SECRET: ' ' })).toThrow(/^SOURCE_SECRET: the secret is not set$/)
-    expect(read({ SOURCE_ID: 'x', SOURCE_SECRET: 'y' })).not.toThrow()
-    const own = UPSTREAMS.replace('SOURCE_SECRET', 'ADMIN_TOKEN')
-    expect(() => gatewaySettings({ ...gateway.vars, UPSTREAMS: own, ADMIN_TOKEN: 'x' })).toThrow(
-      /UPSTREAMS: .*headers.*must be the name of a secret that starts with SOURCE_/,
-    )
-    const host = UPSTREAMS.replace('CF-Access-Client-Id', 'Host')
-    expect(() => gatewaySettings({ ...gateway.vars, UPSTREAMS: host })).toThrow(/UPSTREAMS: .*headers/)
+    const read = () => gatewaySettings({ ...gateway.vars, UPSTREAMS })
+    if (message === null) expect(read).not.toThrow()
+    else expect(read).toThrow(message)
+  })
+
+  it('reject secrets for nodes of different hosts', () => {
+    const urls = ['https://node.example.com/evm', 'https://rpc.example.net/evm']
+    const chains = (list: string[]) =>
+      JSON.stringify([{ name: 'c', urls: list, headers: { Authorization: 'SOURCE_A' } }])
+    expect(() => gatewaySettings({ ...gateway.vars, RPC_CHAINS: chains(urls) })).toThrow(/headers.*same host/)
+    expect(() => gatewaySettings({ ...gateway.vars, RPC_CHAINS: chains([]) })).toThrow(/RPC_CHAINS/)
+    expect(() => gatewaySettings({ ...gateway.vars, RPC_CHAINS: chains(urls.slice(0, 1)) })).not.toThrow()
   })
 
   it('are all named if several are wrong', () => {

@@ -76,6 +76,13 @@ const RpcChain = z
     path: ['urls'],
     message: 'must contain at least one node',
   })
+  .refine(
+    ({ urls, headers }) => headers === undefined || new Set(urls.map((url) => new URL(url).hostname)).size === 1,
+    {
+      path: ['headers'],
+      message: 'are sent to every node, so all urls must have the same host',
+    },
+  )
 export type RpcChain = z.infer<typeof RpcChain>
 
 const Chains = z.array(RpcChain).max(32)

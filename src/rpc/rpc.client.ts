@@ -2,7 +2,6 @@
 
 import { after, sleep } from '../core/timers.client.ts'
 import type { WaitUntil } from '../core/wait-until.ts'
-import { headerValues } from '../upstream/secret-headers.ts'
 import { sender } from '../upstream/upstream.client.ts'
 import { ChainCache } from './chain-cache.ts'
 import { CallPrices, type RpcChain } from './chains.ts'
@@ -32,7 +31,7 @@ function servedChain(
   { secrets, waitUntil: background }: RpcPlatform,
   memoryMax: number,
 ): ServedChain {
-  const send = sender(headerValues(config, secrets))
+  const send = sender(config, secrets)
   const upstream = new RpcUpstream(config, { send, now, random: () => Math.random(), sleep, background })
   return { prices: new CallPrices(config), cache: new ChainCache(config, { upstream, now, after, memoryMax }) }
 }

@@ -17,7 +17,6 @@ import { weightOf, weightToReserve } from './weight.ts'
 export interface UpstreamDeps {
   readonly sources: readonly RoutedSource[]
   /** One POST, ended after `timeoutMs`; never throws. */
-  readonly send: (source: UpstreamSource, body: string, timeoutMs: number) => Promise<SourceReply>
   readonly now: () => number
   readonly random: () => number
   readonly sleep: (ms: number) => Promise<void>
@@ -140,7 +139,7 @@ export class RoutedUpstream implements Upstream {
       payment?.settle(0)
       return { waitMs: Math.max(1, health.waitMs(type, sentAtMs)), unpaid: false }
     }
-    const sent = await this.#deps.send(config, body, timeoutMs)
+    const sent = await source.send(body, timeoutMs)
     const now = this.#deps.now()
     const outcome = outcomeOf(sent, body, now)
     // If there is no complete reply, the weight counted by the source is unknown, so the reservation stays.
@@ -214,6 +213,7 @@ function failureOf(outcome: Exclude<Outcome, { kind: 'answer' }>, source: string
 
 /** A source and its state in this isolate. */
 export interface RoutedSource {
+  readonly send: (body: string, timeoutMs: number) => Promise<SourceReply>
   readonly config: UpstreamSource
   readonly health: SourceHealth
   readonly lag: SourceLag

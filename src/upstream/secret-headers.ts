@@ -4,33 +4,36 @@
 
 import * as z from 'zod'
 
-const HeaderName = z
-  .string()
-  .regex(/^[A-Za-z][A-Za-z0-9-]{0,63}$/, 'must be a header name of letters, digits and "-"')
-  .refine(
-    (name) => !/^(?:connection|content-.*|expect|host|te|trailer|transfer-encoding|upgrade)$/i.test(name),
-    'must not be a header that the gateway sets itself',
-  )
-const SecretName = z.string().regex(/^SOURCE_[A-Z0-9_]{1,56}$/, 'must be the name of a secret that starts with SOURCE_')
+const HEADERS_MAX = 8
+const HEADER = /^[A-Za-z][A-Za-z0-9-]{0,63}$/
+const OWN_HEADER =
+  /^(?:accept-encoding|connection|content-.*|expect|host|keep-alive|te|trailer|transfer-encoding|upgrade)$/i
+/** SOURCE_BUDGET is the binding of a Durable Object. */
+const SECRET = /^SOURCE_(?!BUDGET$)[A-Z0-9_]{1,56}$/
+/** Characters that every runtime sends in a header. */
+const VALUE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
 
 /** Names of secrets by header, such as `{"CF-Access-Client-Id":"SOURCE_ACCESS_ID"}`. */
 export const SecretHeaders = z
-  .record(HeaderName, SecretName)
-  .refine((headers) => Object.keys(headers).length <= 8, 'must have at most 8 headers')
+  .record(z.string(), z.string().regex(SECRET, 'must be the name of a secret that starts with SOURCE_'))
+  .superRefine((headers, context) => {
+    const names = Object.keys(headers)
+    // A name is not repeated in the message, because a token may have been written in its place.
+    const problem = !names.every((name) => HEADER.test(name))
+      ? 'header names must consist of letters, digits and "-"'
+      : names.some((name) => OWN_HEADER.test(name))
+        ? 'must not contain a header that the gateway sets itself'
+        : new Set(names.map((name) => name.toLowerCase())).size < names.length
+          ? 'must not contain a header twice'
+          : names.length > HEADERS_MAX
+            ? `must have at most ${HEADERS_MAX} headers`
+            : null
+    if (problem !== null) context.addIssue({ code: 'custom', message: problem })
+  })
 export type SecretHeaders = z.infer<typeof SecretHeaders>
 
 interface WithHeaders {
   readonly headers?: SecretHeaders | undefined
-}
-
-/** Headers with their values. A header whose secret is not set is left out, see `missingSecrets`. */
-export function headerValues({ headers = {} }: WithHeaders, secrets: object): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    Object.entries(headers).flatMap(([header, name]) => {
-      const value = secretOf(secrets, name)
-      return value === null ? [] : [[header, value]]
-    }),
-  )
 }
 
 /** Names of the secrets that these sources need, each once. */
@@ -38,11 +41,15 @@ export function secretNames(sources: readonly WithHeaders[]): string[] {
   return [...new Set(sources.flatMap(({ headers = {} }) => Object.values(headers)))]
 }
 
-export function missingSecrets(sources: readonly WithHeaders[], secrets: object): string[] {
-  return secretNames(sources).filter((name) => secretOf(secrets, name) === null)
+/** Headers with their values. The error lists secrets that are not set, or that a header cannot contain. */
+export function headerValues(source: WithHeaders, secrets: object) {
+  const unusable = secretNames([source]).filter((name) => secretOf(secrets, name) === null)
+  const values = Object.entries(source.headers ?? {}).map(([header, name]) => [header, secretOf(secrets, name) ?? ''])
+  return { values: Object.fromEntries(values) as Readonly<Record<string, string>>, unusable }
 }
 
 function secretOf(secrets: object, name: string): string | null {
   const value: unknown = Object.hasOwn(secrets, name) ? secrets[name as keyof typeof secrets] : undefined
-  return typeof value === 'string' && value.trim() !== '' ? value.trim() : null
+  const text = typeof value === 'string' ? value.trim() : ''
+  return VALUE.test(text) ? text : null
 }

@@ -8,7 +8,7 @@ import { LeasedBudget } from './leased-budget.ts'
 import type { SourceReply } from './outcome.ts'
 import type { RoutedSource } from './routed-upstream.ts'
 import { RoutedUpstream } from './routed-upstream.ts'
-import { headerValues } from './secret-headers.ts'
+import { headerValues, type SecretHeaders } from './secret-headers.ts'
 import { SourceHealth } from './source-health.ts'
 import { LAG_TYPE, SourceLag } from './source-lag.ts'
 import { sourcesFor, type UpstreamSource } from './sources.ts'
@@ -33,19 +33,21 @@ export function fetchUpstream(configs: readonly UpstreamSource[], platform: Upst
   const sources = configs.map((config) => routedSource(config, platform))
   return new RoutedUpstream({
     sources,
-    send: (source, ...request) => sender(headerValues(source, platform.secrets))(source.url, ...request),
     random: () => Math.random(),
     ...clock,
     background: platform.waitUntil,
   })
 }
 
-function routedSource(config: UpstreamSource, { budgetOf, waitUntil, exampleOf }: UpstreamPlatform): RoutedSource {
-  const { name, budget, timeoutMs } = config
+function routedSource(config: UpstreamSource, platform: UpstreamPlatform): RoutedSource {
+  const { budgetOf, waitUntil, exampleOf, secrets } = platform
+  const { name, url, budget, timeoutMs } = config
+  const send = sender(config, secrets)
   const isRouted = sourcesFor([config], LAG_TYPE).length > 0
   const deps = { api: () => budgetOf(name), newId: () => crypto.randomUUID(), ...clock, background: waitUntil }
   return {
     config,
+    send: (body, limitMs) => send(url, body, limitMs),
     health: new SourceHealth(exampleOf),
     lag: new SourceLag({ isRouted, isBudgeted: budget !== undefined }),
     budget: budget === undefined ? null : new LeasedBudget(budget, timeoutMs, deps),
@@ -54,10 +56,20 @@ function routedSource(config: UpstreamSource, { budgetOf, waitUntil, exampleOf }
 
 type Sender = (url: string, body: string, timeoutMs: number, maxBytes?: number) => Promise<SourceReply>
 
-/** Sends requests with these headers. */
-export function sender(headers: Readonly<Record<string, string>>): Sender {
-  const all = { ...headers, 'content-type': 'application/json' }
-  return (url, body, timeoutMs, maxBytes = BODY_MAX_BYTES) => post({ url, headers: all, body, timeoutMs, maxBytes })
+/** Sends requests with the headers of a source or chain. If one of their secrets cannot be used, nothing is sent. */
+export function sender(
+  source: { readonly name: string; readonly headers?: SecretHeaders | undefined },
+  secrets: object,
+): Sender {
+  const { values, unusable } = headerValues(source, secrets)
+  if (unusable.length > 0) {
+    console.error(
+      `${source.name} is not used, because these secrets are not valid header values: ${unusable.join(', ')}`,
+    )
+    return async () => ({ failed: 'unreachable' })
+  }
+  const headers = { ...values, 'content-type': 'application/json' }
+  return (url, body, timeoutMs, maxBytes = BODY_MAX_BYTES) => post({ url, headers, body, timeoutMs, maxBytes })
 }
 
 interface PostRequest {

@@ -47,6 +47,15 @@ export function fakeUpstream(
     const budget = fakes[i]!.budget ?? null
     return {
       config,
+      send: async (body, timeoutMs) => {
+        const { name } = config
+        const { type } = JSON.parse(body) as { type: string }
+        if (type === LAG_TYPE) state.looks.push(name)
+        else state.sent.push(`${name} ${type}`)
+        const sent = await fakes[i]!.reply(type, body)
+        if ('failed' in sent && sent.failed === 'timeout') state.now += timeoutMs
+        return sent
+      },
       health: new SourceHealth(exampleOf),
       lag: new SourceLag({ isRouted: asked, isBudgeted: budget !== null }),
       budget,
@@ -54,15 +63,6 @@ export function fakeUpstream(
   })
   const upstream = new RoutedUpstream({
     sources,
-    send: async ({ url }, body, timeoutMs) => {
-      const name = new URL(url).host
-      const { type } = JSON.parse(body) as { type: string }
-      if (type === LAG_TYPE) state.looks.push(name)
-      else state.sent.push(`${name} ${type}`)
-      const sent = await fakes.find((fake) => fake.name === name)!.reply(type, body)
-      if ('failed' in sent && sent.failed === 'timeout') state.now += timeoutMs
-      return sent
-    },
     now: () => state.now,
     random: () => state.random,
     sleep: async (ms) => {

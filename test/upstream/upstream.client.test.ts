@@ -1,10 +1,10 @@
 import type { RequestListener } from 'node:http'
-import { afterEach, expect, it } from 'vitest'
+import { afterEach, expect, it, vi } from 'vitest'
 import { parseSources } from '../../src/upstream/sources.ts'
 import { fetchUpstream } from '../../src/upstream/upstream.client.ts'
 import { type HttpServer, startServer } from '../kit/http-server.ts'
 
-const SECRETS = { SOURCE_ID: 'id.access', SOURCE_TOKEN: ' s3cret\n', KEY_SECRET: 'own' }
+const SECRETS = { SOURCE_ID: 'id.access', SOURCE_TOKEN: ' s3cret\n', SOURCE_BLANK: '  ', SOURCE_LINES: 'a\nb' }
 let server: HttpServer | undefined
 afterEach(() => server?.close())
 
@@ -51,6 +51,19 @@ it('sends the secrets of a source to that source only', async () => {
   // A redirect is not followed, so no other host receives them.
   expect(new Set(seen.map(String))).toEqual(new Set(['id.access,s3cret,application/json']))
 })
+
+it.each(['SOURCE_MISSING', 'SOURCE_BLANK', 'SOURCE_LINES'])(
+  'sends nothing without a usable secret: %s',
+  async (name) => {
+    const logged = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+    let requests = 0
+    const upstream = await over((_, response) => response.end(String(requests++)), 10_000, { Authorization: name })
+    expect(await upstream.request('meta', '{}')).toMatchObject({ ok: false })
+    expect(requests).toBe(0)
+    expect(logged.mock.calls).toEqual([[expect.stringContaining(name)]])
+    logged.mockRestore()
+  },
+)
 
 it('ends a silent request with a timeout', async () => {
   const upstream = await over(() => {}, 50)

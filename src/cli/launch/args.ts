@@ -6,6 +6,7 @@ import { err, ok, type Result } from '../../core/result.ts'
 import { Switch } from '../../core/variables.ts'
 import { wholeNumber } from '../../core/whole-number.ts'
 import { parseChains } from '../../rpc/chains.ts'
+import { secretNames } from '../../upstream/secret-headers.ts'
 
 /** Size of the simulated exchange, as defined by devnet. */
 export const ScaleName = z.enum(['small', 'mainnet'], 'must be small or mainnet')
@@ -98,6 +99,8 @@ export function gatewayVariables(env: Environment, node: string, keepMb: string)
     PIPELINE_PRIVATE: env.PIPELINE_PRIVATE || 'on',
     RPC_CHAINS: env.RPC_CHAINS || JSON.stringify([{ name: 'hyperliquid', urls: [`${node}/evm`] }]),
   }
+  const chains = parseChains(shared.RPC_CHAINS)
+  const secrets = Object.fromEntries(secretNames(chains.ok ? chains.value : []).map((name) => [name, env[name] ?? '']))
   const vars = {
     PATH_KEYS: 'on',
     TRUST_PROXY: env.TRUST_PROXY || 'off',
@@ -107,8 +110,9 @@ export function gatewayVariables(env: Environment, node: string, keepMb: string)
     SIGNUP: 'log',
     UPSTREAMS: JSON.stringify([{ name: 'node', url: `${node}/info` }]),
     ...shared,
+    ...secrets,
   }
-  return ok({ vars, liveVars: { ARCHIVE_KEEP_MB: keepMb, ...shared } })
+  return ok({ vars, liveVars: { ARCHIVE_KEEP_MB: keepMb, ...shared, ...secrets } })
 }
 
 /** An error message or null. An empty variable counts as unset. */

@@ -10,7 +10,6 @@ import { LOG_API_VERSION } from '../../protocol/feed/log-api.ts'
 import type { EventsTarget } from '../../relay/channel.ts'
 import { isAllowed, type RpcChain } from '../../rpc/chains.ts'
 import { RpcUpstream } from '../../rpc/rpc-upstream.ts'
-import { headerValues } from '../../upstream/secret-headers.ts'
 import { sender } from '../../upstream/upstream.client.ts'
 import { readAbi } from '../evm/abi.ts'
 import { AbiDecoder } from '../evm/decode.ts'
@@ -177,7 +176,7 @@ export class EvmReader implements PipelineReader {
     const config = this.#chains.find(({ name }) => name === named.value)
     if (!config || !isAllowed(config, 'eth_getLogs'))
       throw new FatalPipelineError('filter.chain: the operator does not allow eth_getLogs on this chain')
-    const send = sender(headerValues(config, this.#secrets))
+    const send = sender(config, this.#secrets)
     const ports = { send, now: Date.now, random: Math.random, sleep, background: this.#background }
     const upstream = new RpcUpstream(config, ports)
     this.#open = new EvmChain(config, (calls) => upstream.request(calls), Date.now)

@@ -228,12 +228,16 @@ describe('a deploy', () => {
     live: guardedLive,
   }
   it.each<[string, Partial<DeployFacts>, RegExp[]]>([
-    ['the gateway lacks one', { gateway: guarded }, [/^error: The secret SOURCE_TOKEN is not set\. /]],
+    [
+      'the gateway lacks one',
+      { gateway: guarded },
+      [/^error: The secret SOURCE_TOKEN, .* is not set\. .*-c wrangler\.toml/],
+    ],
     ['the gateway has it', { gateway: guarded, ...account({ secrets: [...REQUIRED, 'SOURCE_TOKEN'] }) }, []],
     [
       'the live Worker lacks one',
       { ...guardedBoth, ...account({ secrets: [...REQUIRED, 'SOURCE_TOKEN'] }) },
-      [/^error: The secret SOURCE_TOKEN of weir-live is not set\. .*-c wrangler\.live\.toml/],
+      [/^error: The secret SOURCE_TOKEN, .* is not set\. .*-c wrangler\.live\.toml/],
     ],
     [
       'both have it',
@@ -249,15 +253,26 @@ describe('a deploy', () => {
     expect(said(change)).toEqual(lines.map((line) => expect.stringMatching(line)))
   })
 
-  it('asks for the secrets of sources before the first deploy, because it cannot generate them', () => {
-    const first = {
-      gateway: guarded,
-      scope: 'first',
-      ...account({ secrets: 'no worker', liveSecrets: 'no worker' }),
-    } as const
-    const errors = (given: DeployFacts['given']) => said({ ...first, given }).filter((line) => line.startsWith('error'))
-    expect(errors({})).toEqual([expect.stringMatching(/needs the secret SOURCE_TOKEN\. Set it in the environment/)])
-    expect(errors({ SOURCE_TOKEN: 'short' })).toEqual([])
+  it('says before the first deploy which secrets of sources to set afterwards', () => {
+    const none = { secrets: 'no worker', liveSecrets: 'no worker' } as const
+    const lines = said({ ...guardedBoth, scope: 'first', ...account(none) }).filter((line) => line.includes('SOURCE_'))
+    expect(lines).toEqual([
+      expect.stringMatching(/^note: .*secret put SOURCE_TOKEN -c wrangler\.toml" after the deploy/),
+      expect.stringMatching(/^note: .*secret put SOURCE_TOKEN -c wrangler\.live\.toml" after the deploy/),
+    ])
+    const draft = account({ secrets: ['SOURCE_TOKEN'] })
+    expect(said({ gateway: guarded, scope: 'first', ...draft }).filter((line) => line.startsWith('error'))).toEqual([
+      expect.stringMatching(/already has a Worker weir without secrets/),
+    ])
+  })
+
+  it('rejects secrets on unencrypted connections', () => {
+    const plain = { ...SOURCES[1]!, url: 'http://api.example.com/info', headers }
+    const lines = said({
+      gateway: { ...gateway, ...upstreams(plain) },
+      ...account({ secrets: [...REQUIRED, 'SOURCE_TOKEN'] }),
+    })
+    expect(lines).toEqual([expect.stringMatching(/^error: "all" has headers with secrets, .*https/)])
   })
 
   it.each<[string, Partial<DeployFacts>, RegExp | null]>([
