@@ -41,7 +41,7 @@ export function secretNames(sources: readonly WithHeaders[]): string[] {
   return [...new Set(sources.flatMap(({ headers = {} }) => Object.values(headers)))]
 }
 
-/** Headers with their values. The error lists secrets that are not set, or that a header cannot contain. */
+/** Headers with their values. `unusable`: secrets that are not set, or that a header cannot contain. */
 export function headerValues(source: WithHeaders, secrets: object) {
   const unusable = secretNames([source]).filter((name) => secretOf(secrets, name) === null)
   const values = Object.entries(source.headers ?? {}).map(([header, name]) => [header, secretOf(secrets, name) ?? ''])
