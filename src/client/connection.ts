@@ -1,7 +1,8 @@
 // A permanent WebSocket connection to a gateway. It sends pings, detects a dead socket, reconnects with backoff and
-// subscribes to every body again. A listener gets `live` when its body is acknowledged on the current socket, then
-// every frame of the body in order. It gets `lost` when that socket ends, unless the gateway can resend the missed
-// events on the next socket (WS-23).
+// subscribes to every body again. This is one file, because every message and every timer changes the same session and
+// subscriptions. A listener gets `live` when its body is acknowledged on the current socket, then every frame of the
+// body in order. It gets `lost` when that socket ends, unless the gateway can resend the missed events on the next
+// socket (WS-23).
 //
 //   idle ──start──▶ connecting ──opened──▶ open
 //                    ▲      │               │
