@@ -4,6 +4,7 @@
 import { DurableObject } from 'cloudflare:workers'
 import { type Coin, type MarketType, marketTypeOf, shardOf } from '../core/coin.ts'
 import { orReject } from '../core/deadline.ts'
+import { objectName } from '../core/object-name.store.ts'
 import { Objects, shardOfHub } from '../core/objects.client.ts'
 import { after } from '../core/timers.client.ts'
 import { LiveSettings, readVariables } from '../core/variables.ts'
@@ -68,14 +69,10 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
 
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
     super(ctx, env)
-    if (!ctx.id.name) throw new Error('a hub is addressed by its name, which contains its shard')
-    this.#name = ctx.id.name
+    this.#name = objectName(ctx)
     const settings = readVariables(LiveSettings, env)
     this.#index = shardOfHub(this.#name)
     this.#shards = settings.BOOK_HUBS
-    // Without this check, such a hub would report every coin as unknown, and callers would pay for that answer.
-    if (!(this.#index < this.#shards))
-      throw new Error(`hub ${this.#name} does not exist: BOOK_HUBS is ${this.#shards} here`)
     this.#objects = new Objects(env, settings)
     this.#store = new CheckpointStore(ctx.storage)
     this.#relays = new RelayLinks(this.#objects, this.#index, this.#views)
@@ -117,10 +114,22 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
   }
 
   override async alarm(): Promise<void> {
-    await this.#log.onAlarm()
+    if (this.#exists) await this.#log.onAlarm()
+  }
+
+  /** False without a name, and for a hub beyond the number of shards, which may have existed before a change. */
+  get #exists(): boolean {
+    return this.#index < this.#shards
+  }
+
+  /** Without this check, such a hub would report every coin as unknown, and callers would pay for that answer. */
+  #checkExists(): void {
+    if (this.#exists) return
+    throw new Error(`hub ${this.#name || '(no name)'} does not exist: BOOK_HUBS is ${this.#shards} here`)
   }
 
   async #attach(): Promise<void> {
+    this.#checkExists()
     const { epoch, height } = this.#books
     const cursor = epoch !== null && height !== null ? { epoch, height } : null
     const reader = { kind: 'hub', index: this.#index, shards: this.#shards } as const
@@ -238,6 +247,7 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
   }
 
   async snapshot(coin: Coin, depth?: number): Promise<SnapshotResponse> {
+    this.#checkExists()
     // A Worker configured with a different number of shards must not conclude that the coin does not exist.
     if (shardOf(coin, this.#shards) !== this.#index)
       throw new Error(`hub ${this.#name} does not serve this coin: BOOK_HUBS is ${this.#shards} here`)
@@ -268,6 +278,7 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
   }
 
   async attach(request: RelayAttachRequest): Promise<RelayAttachResponse> {
+    this.#checkExists()
     await this.#log.ensureAttached().catch(() => undefined)
     const link = this.#relays.open(request, await this.#relays.dial(request.relay))
     // Do not await below: the missed blocks must end where the link begins.

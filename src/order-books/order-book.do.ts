@@ -7,6 +7,7 @@ import { readRows } from '../block-log/segment.ts'
 import { backoffMs } from '../core/backoff.ts'
 import type { Coin } from '../core/coin.ts'
 import { orReject } from '../core/deadline.ts'
+import { objectName } from '../core/object-name.store.ts'
 import { Objects } from '../core/objects.client.ts'
 import { after } from '../core/timers.client.ts'
 import { LiveSettings, readVariables } from '../core/variables.ts'
@@ -58,8 +59,7 @@ export class OrderBook extends DurableObject<Cloudflare.Env> implements OrderBoo
 
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
     super(ctx, env)
-    if (!ctx.id.name) throw new Error('an order-level book is addressed by its name, which contains its coin')
-    this.#name = ctx.id.name
+    this.#name = objectName(ctx)
     this.#objects = new Objects(env, readVariables(LiveSettings, env))
     this.#coin = this.#objects.coinOfOrderBook(this.#name)
     this.#log = new LogLink(ctx, {
@@ -94,6 +94,7 @@ export class OrderBook extends DurableObject<Cloudflare.Env> implements OrderBoo
   }
 
   async #attach(): Promise<void> {
+    if (this.#name === '') throw new Error('this order-level book has no name, so its coin is unknown')
     const { position } = this.#orders
     const cursor = position && { epoch: position.epoch ?? '', height: position.height }
     const reader = { kind: 'l4', coin: this.#coin } as const

@@ -12,6 +12,7 @@ import { filesOf } from '../archive/files/files.store.ts'
 import { readRelayFrame } from '../block-log/segment.ts'
 import { CoinNames } from '../core/coin-names.ts'
 import { orReject } from '../core/deadline.ts'
+import { objectName } from '../core/object-name.store.ts'
 import { gatewayOf, meterOf, Objects } from '../core/objects.client.ts'
 import { after, sleep } from '../core/timers.client.ts'
 import { LiveSettings, readVariables } from '../core/variables.ts'
@@ -53,6 +54,7 @@ const CLOCK: Clock = {
 }
 
 export class Relay extends DurableObject<Cloudflare.Env> {
+  readonly #name: string
   readonly #store: SubscriptionStore
   readonly #accounts: Accounts
   readonly #unread: RelayUnread
@@ -69,8 +71,8 @@ export class Relay extends DurableObject<Cloudflare.Env> {
   // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a list of parts, without a decision.
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
     super(ctx, env)
-    const { name } = ctx.id
-    if (!name) throw new Error('address a relay by name: the log and the hubs dial it by that name')
+    const name = objectName(ctx)
+    this.#name = name
     const settings = readVariables(LiveSettings, env)
     const { BOOK_HUBS: shards, RELAY_SOCKETS: maxSockets } = settings
     const objects = new Objects(env, settings)
@@ -154,6 +156,8 @@ export class Relay extends DurableObject<Cloudflare.Env> {
   }
 
   override async fetch(request: Request): Promise<Response> {
+    // The log and the hubs dial a relay by its name.
+    if (this.#name === '') return new Response('this relay has no name', { status: 404 })
     if (request.headers.get('upgrade') !== 'websocket') return new Response('send a WebSocket upgrade', { status: 426 })
     const link = request.headers.get(LINK_HEADER)
     if (link !== null) return this.#acceptLink(JSON.parse(link) as LinkHeader)

@@ -248,7 +248,9 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
 
   async drop(): Promise<void> {
     const { storage, id } = this.ctx
-    const pipeline = (id.name ?? '').split('/').at(-1) ?? ''
+    // A deleted pipeline has no record, and an object that is addressed by id has no name.
+    const pipeline = this.#pipeline?.id ?? id.name?.split('/').at(-1)
+    if (pipeline === undefined) return
     const owed = this.#delivery?.state.owed ?? INITIAL_BILLING
     const bills = this.#pipeline ? finalBills(this.#pipeline, owed) : this.#store.bills
     this.#delivery = null
