@@ -10,6 +10,7 @@ import { storeRefusals } from './accounts/refusals.store.ts'
 import { orSession } from './accounts/sessions/session-auth.store.ts'
 import { archiveOf } from './archive/archive/archive.store.ts'
 import { filesOf } from './archive/files/files.store.ts'
+import { logEvent } from './core/log.client.ts'
 import { meterOf, Objects } from './core/objects.client.ts'
 import { after, sleep } from './core/timers.client.ts'
 import type { WaitUntil } from './core/wait-until.ts'
@@ -30,17 +31,15 @@ type Env = Cloudflare.Env
 const now = () => Date.now()
 const random = pooled((bytes) => crypto.getRandomValues(new Uint8Array(bytes)))
 const requestId = () => newRequestId(random)
-const keys = new KeyResolver(undefined, (error) => report(error, 'key lookup'))
+const keys = new KeyResolver(undefined, (error) => logEvent('key_lookup_failed', { error }))
 const leases = new LeasePool()
-const refusals = new RefusalLog({ nowMs: now, sleep, report: (error) => report(error, 'refusals') })
+const refusals = new RefusalLog({ nowMs: now, sleep, report: (error) => logEvent('refusals_lost', { error }) })
 const wrongTokens = new AddressLimiter(WRONG_TOKENS)
 const visits = new AddressLimiter(KEY_LOOKUPS)
 
-/** Logs a bug for the operator. The message may contain a caller's input, so control characters are escaped. */
-export function report(error: unknown, id: string): void {
-  console.error(
-    JSON.stringify({ request_id: id, error: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
-  )
+/** Logs a bug in the handling of a request. */
+export function report(error: unknown, requestId: string): void {
+  logEvent('request_failed', { request_id: requestId, error })
 }
 
 export type Services = ReturnType<typeof build>
@@ -112,7 +111,7 @@ function build(env: Env) {
     events,
     info,
     rpc: rpcService(settings.RPC_CHAINS, { report, waitUntil: keepAlive, secrets: env }),
-    platform: platformOf(env, settings, objects, { read, report, now }),
+    platform: platformOf(env, settings, objects, { read, now }),
     read,
     /** Identifies a key that may use `/platform`. */
     identify: (key: string, request: Request, waitUntil: WaitUntil) =>

@@ -57,12 +57,6 @@ export function checkOf(mac: Uint8Array): string {
   return text
 }
 
-/** Keys, staff tokens and stream tokens anywhere in a string. */
-const SECRETS = /(cq[tsoe]_[\w-]{8})[\w.-]+/g
-
-/** Shortens each key in an external string to its displayable prefix. */
-export const withoutKeys = (text: string): string => text.replace(SECRETS, '$1…')
-
 /** Part of a key that lists and logs may show. */
 export function displayPrefix(text: string): string {
   return text.slice(0, DISPLAY_LENGTH)

@@ -5,11 +5,11 @@
 import { BoundedMap } from '../core/bounded-map.ts'
 import { type Failure, type FailureCode, failureCode, failureMessage } from '../core/failure.ts'
 import type { AccountId, KeyHash } from '../core/ids.ts'
+import { withoutSecrets } from '../core/secret.ts'
 import { HOUR_MS } from '../core/time.ts'
 import { type Bucket, fullBucket, type Rate, takeTokens } from '../core/token-bucket.ts'
 import { visible } from '../core/visible.ts'
 import type { WaitUntil } from '../core/wait-until.ts'
-import { withoutKeys } from './format.ts'
 import type { Product } from './identity.ts'
 
 interface KnownCaller {
@@ -111,7 +111,7 @@ export class RefusalBuffer {
 
 /** Truncates first, so a long string costs no more than a short one. Redacts keys that were sent in the wrong field. */
 function sanitized(text: string, max: number): string {
-  const whole = visible(withoutKeys(text.slice(0, max))).slice(0, max)
+  const whole = visible(withoutSecrets(text.slice(0, max))).slice(0, max)
   // Removes the first half of a surrogate pair if its second half was cut off.
   return whole.replace(/[\uD800-\uDBFF]$/, '')
 }

@@ -1,5 +1,5 @@
-// Reads and compares operator secrets (ADMIN_TOKEN, FEED_TOKEN). Invariants: response times reveal nothing about a
-// secret; a surface whose secret is unset or short is disabled.
+// Reads and compares operator secrets (ADMIN_TOKEN, FEED_TOKEN), and redacts secrets in external strings. Invariants:
+// response times reveal nothing about a secret; a surface whose secret is unset or short is disabled.
 
 /** Minimum length of an operator token. A shorter token counts as unset. */
 export const SECRET_MIN_LENGTH = 32
@@ -8,6 +8,13 @@ export const SECRET_MIN_LENGTH = 32
 export const TOKEN = /^[\x21-\x7e]+$/
 /** The message for an invalid token, to follow the token's name. */
 export const INVALID_TOKEN_MESSAGE = 'contains a space, a line break or a non-ASCII character. Copy it again'
+
+/** Keys, staff tokens and stream tokens with their displayable prefix, webhook secrets, and bearer tokens. */
+const SECRETS = /(cq[tsoe]_[\w-]{8})[\w.-]+|(whsec_)[\w+/=-]+|(\bbearer\s+)(?!cq[tsoe]_)[^\s"',<]{16,}/gi
+
+/** Shortens each secret in an external string to its displayable prefix. */
+export const withoutSecrets = (text: string): string =>
+  text.replace(SECRETS, (_, key = '', webhook = '', bearer = '') => `${key}${webhook}${bearer}…`)
 
 /** Compares two strings. The time depends only on the length of `presented`. */
 export function constantTimeEqual(presented: string, secret: string): boolean {

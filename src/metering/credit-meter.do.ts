@@ -6,6 +6,7 @@ import { type MicroCredits, wholeMicro } from '../core/amount.ts'
 import { Egress } from '../core/egress.client.ts'
 import { EgressSettings } from '../core/egress.ts'
 import type { KeyHash } from '../core/ids.ts'
+import { logEvent } from '../core/log.client.ts'
 import { migrate } from '../core/migrate.store.ts'
 import { gatewayOf } from '../core/objects.client.ts'
 import { readVariables } from '../core/variables.ts'
@@ -207,7 +208,7 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements MeterA
       this.#renew(now)
       this.ctx.storage.transactionSync(() => this.#tidy(now))
     } catch (error) {
-      console.error('renewing the plan or reclaiming leases failed', error instanceof Error ? error.message : '')
+      logEvent('meter_upkeep_failed', { error })
       await this.#wakeAt(now + RECLAIM_GRACE_MS)
       return
     }
@@ -269,7 +270,7 @@ async function copyUsage(ctx: DurableObjectState, store: MeterStore, sink: Usage
     try {
       await sink.storeUsage(rows)
     } catch (error) {
-      console.error('copying usage failed', error instanceof Error ? error.message : '')
+      logEvent('usage_copy_failed', { error })
       return false
     }
     ctx.storage.transactionSync(() => store.markUsageCopied(rows))

@@ -7,6 +7,7 @@ import { readRows } from '../block-log/segment.ts'
 import { backoffMs } from '../core/backoff.ts'
 import type { Coin } from '../core/coin.ts'
 import { orReject } from '../core/deadline.ts'
+import { logEvent } from '../core/log.client.ts'
 import { objectName } from '../core/object-name.store.ts'
 import { Objects } from '../core/objects.client.ts'
 import { after } from '../core/timers.client.ts'
@@ -114,7 +115,7 @@ export class OrderBook extends DurableObject<Cloudflare.Env> implements OrderBoo
     if (frame.t === 'gap') return this.#orders.discard()
     if (frame.t === 'tick') return this.#recover()
     const lost = this.#orders.onBlock(frame, rows.get(this.#coin))
-    if (lost) console.warn(`fetching the orders of ${this.#coin} again: ${lost.why}`)
+    if (lost) logEvent('order_book_refetched', { coin: this.#coin, why: lost.why })
     this.#hasWrongOrders ||= lost?.isWrong === true
     this.#recover()
   }

@@ -2,6 +2,7 @@
 // frame behind it. So a timer runs while frames arrive, and a distant alarm only wakes an object that lost its memory.
 // A timer keeps a relay awake, so it stops when no frames arrive; then only alarms run.
 
+import { logEvent } from '../core/log.client.ts'
 import { after } from '../core/timers.client.ts'
 import type { WaitUntil } from '../core/wait-until.ts'
 
@@ -72,7 +73,7 @@ export class MaintenanceTimer {
       try {
         task()
       } catch (error) {
-        console.error('relay maintenance task failed', error)
+        logEvent('relay_task_failed', { error })
       }
     }
   }

@@ -3,6 +3,7 @@
 import { type Identity, productNotAllowed } from '../accounts/identity.ts'
 import { orFallback, orReject } from '../core/deadline.ts'
 import { failureMessage } from '../core/failure.ts'
+import { logEvent } from '../core/log.client.ts'
 import { after, sleep } from '../core/timers.client.ts'
 import { failureFrame } from '../protocol/relay/failure-frame.ts'
 import { postErrorFrame, postFrame } from '../protocol/relay/frames.ts'
@@ -42,8 +43,7 @@ const READ_TIMEOUT_MS = 5_000
 export function infoPorts(gateway: Pick<GatewayInternal, 'read'>) {
   const read: FirstFramePorts['read'] = ({ type, ...request }) =>
     orFallback(gateway.read(type, request), READ_TIMEOUT_MS, null, after)
-  const onDeflateError = (type: string, error: unknown) =>
-    console.error(`frames of ${type} could not be deflated`, error)
+  const onDeflateError = (type: string, error: unknown) => logEvent('deflate_failed', { type, error })
   return { read, after, wait: sleep, deflate, onDeflateError }
 }
 

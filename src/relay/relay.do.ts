@@ -12,6 +12,7 @@ import { filesOf } from '../archive/files/files.store.ts'
 import { readRelayFrame } from '../block-log/segment.ts'
 import { CoinNames } from '../core/coin-names.ts'
 import { orReject } from '../core/deadline.ts'
+import { logEvent } from '../core/log.client.ts'
 import { objectName } from '../core/object-name.store.ts'
 import { gatewayOf, meterOf, Objects } from '../core/objects.client.ts'
 import { after, sleep } from '../core/timers.client.ts'
@@ -118,7 +119,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
       save: (subscription) => this.#store.save(subscription),
       forget: ({ minutes }) => this.#store.remove(minutes.id),
       onError: (client, error) => {
-        console.error('subscription failed', error)
+        logEvent('subscription_failed', { error })
         client.fail({ kind: 'internal', hint: 'Internal error. Reconnect.' })
       },
     }
@@ -126,7 +127,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
     const refusals = new RefusalLog({
       nowMs: () => CLOCK.nowMs,
       sleep,
-      report: (error) => console.error('rejections could not be stored', error),
+      report: (error) => logEvent('refusals_lost', { error }),
     })
     this.#clients = new ClientSockets({
       clock: CLOCK,
@@ -338,7 +339,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
   /** Only a restart frees unread data on sockets that we closed. All other clients reconnect. */
   #restartIfOverfull(): void {
     if (!this.#unread.isOverfull) return
-    console.error('restarting relay: too much unread data on closed sockets', this.#unread.strandedBytes)
+    logEvent('relay_restarted', { stranded_bytes: this.#unread.strandedBytes })
     this.ctx.storage.kv.put(MOVED, this.#unread.movedAccounts(CLOCK.nowMs))
     this.ctx.waitUntil(this.ctx.storage.sync().then(() => this.ctx.abort('too much unread data on closed sockets')))
   }

@@ -1,6 +1,7 @@
 // Thin wrapper around fetch: one POST to a source, limited in time and bytes, with the result as a value.
 
 import { readBoundedText } from '../core/bounded-text.ts'
+import { logEvent } from '../core/log.client.ts'
 import { after, sleep } from '../core/timers.client.ts'
 import type { WaitUntil } from '../core/wait-until.ts'
 import type { SourceBudgetApi } from './budget-api.ts'
@@ -63,9 +64,7 @@ export function sender(
 ): Sender {
   const { values, unusable } = headerValues(source, secrets)
   if (unusable.length > 0) {
-    console.error(
-      `${source.name} is not used, because these secrets are not valid header values: ${unusable.join(', ')}`,
-    )
+    logEvent('source_unusable', { source: source.name, invalid_secrets: unusable.join(', ') })
     return async () => ({ failed: 'unreachable' })
   }
   const headers = { ...values, 'content-type': 'application/json' }

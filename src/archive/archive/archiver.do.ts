@@ -5,6 +5,7 @@
 import { DurableObject } from 'cloudflare:workers'
 import { backoffMs } from '../../core/backoff.ts'
 import { orReject } from '../../core/deadline.ts'
+import { logEvent } from '../../core/log.client.ts'
 import { Objects } from '../../core/objects.client.ts'
 import { after } from '../../core/timers.client.ts'
 import { readVariables } from '../../core/variables.ts'
@@ -107,7 +108,7 @@ export class Archiver extends DurableObject<Cloudflare.Env> implements Retention
       return nextMs
     } catch (error) {
       const message = visible(error instanceof Error ? error.message : String(error)).slice(0, MAX_MESSAGE_CHARS)
-      console.warn(`Archiving failed and will be retried: ${message}`)
+      logEvent('archiving_failed', { error })
       archiving.recordFailure(Date.now(), message)
       await this.#page(null, archiving.state).catch(() => undefined)
       return backoffMs(RETRY, this.#failures++, Math.random())

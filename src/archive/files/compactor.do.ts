@@ -5,6 +5,7 @@
 import { DurableObject } from 'cloudflare:workers'
 import { backoffMs } from '../../core/backoff.ts'
 import { orReject } from '../../core/deadline.ts'
+import { logEvent } from '../../core/log.client.ts'
 import { Objects } from '../../core/objects.client.ts'
 import { after } from '../../core/timers.client.ts'
 import { readVariables } from '../../core/variables.ts'
@@ -75,7 +76,7 @@ export class Compactor extends DurableObject<Cloudflare.Env> {
       return isMore ? 0 : null
     } catch (error) {
       const message = visible(error instanceof Error ? error.message : String(error)).slice(0, MAX_MESSAGE_CHARS)
-      console.warn(`Writing files failed and will be retried: ${message}`)
+      logEvent('files_failed', { error })
       this.#failure = { atMs: Date.now(), words: message }
       await this.#report().catch(() => undefined)
       return backoffMs(RETRY, this.#failures++, Math.random())

@@ -8,6 +8,7 @@ import type { AddressVerdict } from '../../accounts/address-limiter.ts'
 import { NO_KEY_SECRET } from '../../accounts/key-resolver.store.ts'
 import { ADMIN_OPERATOR, hasRole, type Operator } from '../../accounts/staff.ts'
 import { endpointNotFound, type Failure } from '../../core/failure.ts'
+import { logEvent } from '../../core/log.client.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import { bearerToken, checkBearerSecret } from '../../core/secret.ts'
 import { roleFor } from '../operation.ts'
@@ -67,8 +68,9 @@ export function adminRoutes(endpoints: readonly Endpoint[], deps: AdminDeps) {
   }
   app.notFound(() => refuse(endpointNotFound(), requestId()))
   app.onError((error) => {
-    console.error('admin request failed', error.message)
-    return refuse({ kind: 'internal' }, requestId())
+    const id = requestId()
+    logEvent('admin_request_failed', { request_id: id, error })
+    return refuse({ kind: 'internal' }, id)
   })
   return app
 }
@@ -114,11 +116,7 @@ async function audited(
   const response = respond(answer, id)
   const account = answer.ok ? accountIn(answer.value.body) : null
   await audit.finish(number, response.status, account, now()).catch((error: unknown) => {
-    console.error(
-      'failed to record the outcome of an action in the audit log',
-      id,
-      error instanceof Error ? error.message : '',
-    )
+    logEvent('audit_outcome_lost', { request_id: id, error })
   })
   return response
 }
@@ -133,7 +131,7 @@ async function handleSafely(
   try {
     return await endpoint.handle({ ...call.value, identity: null }, platform)
   } catch (error) {
-    console.error('admin request failed', id, error instanceof Error ? error.message : '')
+    logEvent('admin_request_failed', { request_id: id, error })
     return err({ kind: 'internal' })
   }
 }

@@ -1,9 +1,9 @@
 // Builds the audit row of a request. Invariants: it contains no secret and no invisible characters; its size is
 // bounded, whatever was sent.
 
-import { withoutKeys } from '../../accounts/format.ts'
 import type { Operator } from '../../accounts/staff.ts'
 import type { AccountId } from '../../core/ids.ts'
+import { withoutSecrets } from '../../core/secret.ts'
 import { visible } from '../../core/visible.ts'
 
 export interface AuditRow extends Operator {
@@ -25,9 +25,9 @@ const bounded = (text: string, max: number) =>
   visible(text.length > max ? `${text.slice(0, max)}…` : text).slice(0, max * 2)
 
 const redacted = (text: string) =>
-  withoutKeys(text).replace(ADDRESS, (_, scheme, host, rest) => `${scheme}${host}${rest === undefined ? '' : '/…'}`)
+  withoutSecrets(text).replace(ADDRESS, (_, scheme, host, rest) => `${scheme}${host}${rest === undefined ? '' : '/…'}`)
 
-function withoutSecrets(name: string, value: unknown): unknown {
+function redactedValue(name: string, value: unknown): unknown {
   if (typeof value === 'boolean' || value === null) return value
   if (SECRET_NAME.test(name)) return '******'
   return typeof value === 'string' ? redacted(value) : value
@@ -38,7 +38,7 @@ function sentText(parts: { readonly query: unknown; readonly body: unknown }): s
   const hasQuery = typeof query === 'object' && query !== null && Object.keys(query).length > 0
   const sent = { ...(hasQuery ? { query } : {}), ...(body === undefined ? {} : { body }) }
   // A caller may have put a key into a field name.
-  return bounded(withoutKeys(JSON.stringify(sent, withoutSecrets)), SENT_MAX_LENGTH)
+  return bounded(withoutSecrets(JSON.stringify(sent, redactedValue)), SENT_MAX_LENGTH)
 }
 
 interface AuditedRequest {

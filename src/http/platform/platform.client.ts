@@ -12,6 +12,7 @@ import { urlRefusal } from '../../core/egress.client.ts'
 import type { UrlSettings } from '../../core/egress.ts'
 import type { Failure } from '../../core/failure.ts'
 import type { AccountId } from '../../core/ids.ts'
+import { logEvent } from '../../core/log.client.ts'
 import { meterOf, type Objects } from '../../core/objects.client.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import { after } from '../../core/timers.client.ts'
@@ -41,7 +42,6 @@ interface PlatformSettings extends CheckoutSettings, UrlSettings {
 /** Dependencies from the gateway. */
 export interface PlatformDeps {
   readonly read: Platform['read']
-  readonly report: (error: unknown, what: string) => void
   readonly now: () => number
 }
 
@@ -49,7 +49,7 @@ export function platformOf(
   env: Env & CheckoutEnv,
   settings: PlatformSettings,
   objects: Pick<Objects, 'log' | 'archiver'> & { sink(pipeline: string): SinkApi },
-  { read, report, now }: PlatformDeps,
+  { read, now }: PlatformDeps,
 ): Platform {
   const { ACCOUNTS: db, KEYS: kv, KEY_SECRET: keySecret = '' } = env
   const ports = { db, kv, keySecret, meterOf: (account: AccountId) => meterOf(env, account), nowMs: now }
@@ -67,11 +67,11 @@ export function platformOf(
       sinkOf: (id) => objects.sink(id),
       urlRefusal: refusalOf,
       chains: settings.RPC_CHAINS.filter(({ urls }) => urls.length > 0).map(({ name }) => name),
-      report: (error) => report(error, 'pipeline'),
+      report: (error) => logEvent('pipeline_call_failed', { error }),
     }),
     checkout: checkoutOf(env, settings, {
       grant: (...grant) => accounts.grant(...grant),
-      report: (error) => report(error, 'checkout'),
+      report: (error) => logEvent('checkout_failed', { error }),
       nowMs: now,
     }),
     staff: new StaffStore(db, keySecret),

@@ -9,9 +9,9 @@ export type Mailer = (to: string, link: string) => Promise<void>
 const TIMEOUT_MS = 10_000
 
 export const logMailer =
-  (log: (line: string) => void): Mailer =>
+  (log: (link: string) => void): Mailer =>
   async (_, link) =>
-    log(`sign-up: ${link}`)
+    log(link)
 
 /** Sends with Resend's API, or any service that implements it. */
 export const httpMailer =

@@ -5,6 +5,7 @@ import { Hono } from 'hono'
 import { AddressLimiter, SIGN_UPS } from '../../accounts/address-limiter.ts'
 import type { CheckoutEnv } from '../../billing/checkout/checkout-service.client.ts'
 import { stripeRoutes } from '../../billing/checkout/stripe/stripe.route.ts'
+import { logEvent } from '../../core/log.client.ts'
 import type { Platform } from '../platform/platform-api.ts'
 import { httpMailer, logMailer, type Mailer } from './mailer.client.ts'
 import { noSignUpRoutes, type SignUpDeps, signUpRoutes } from './signup.route.ts'
@@ -29,7 +30,6 @@ interface SellingSettings {
 
 interface SellingDeps extends Pick<SignUpDeps, 'wrongToken' | 'addressOf' | 'requestId' | 'now'> {
   readonly platform: Platform
-  readonly report: (error: unknown, what: string) => void
 }
 
 export function sellingRoutes(env: SellingEnv, settings: SellingSettings, deps: SellingDeps): Hono {
@@ -44,7 +44,7 @@ export function sellingRoutes(env: SellingEnv, settings: SellingSettings, deps: 
   const { SIGNUP_TURNSTILE_SECRET: secret } = env
   if (mailer === null || !keySecret || (siteKey !== null && !secret)) return app.route('/', noSignUpRoutes(requestId))
   const { accounts, keys } = platform
-  const reported = (error: unknown) => deps.report(error, 'sign-up')
+  const reported = (error: unknown) => logEvent('sign_up_failed', { error })
   const gate = new AddressLimiter(SIGN_UPS)
   return app.route(
     '/',
@@ -61,7 +61,7 @@ export function sellingRoutes(env: SellingEnv, settings: SellingSettings, deps: 
         accounts,
         keys,
         nowMs: now,
-        alert: (text) => console.error(text),
+        alert: (text) => logEvent('sign_up_limit', { text }),
       }),
       countRequest: (request) => gate.take(deps.addressOf(request), now()),
       turnstile: siteKey && secret ? { siteKey, check: turnstile({ secret, report: reported }) } : null,
@@ -74,6 +74,6 @@ function mailerOf(
   { SIGNUP_MAILER_TOKEN: token }: SellingEnv,
   { SIGNUP, SIGNUP_SETTINGS: { mailer }, PUBLIC_URL: publicUrl }: SellingSettings,
 ): Mailer | null {
-  if (SIGNUP === 'log') return logMailer((line) => console.log(line))
+  if (SIGNUP === 'log') return logMailer((link) => logEvent('sign_up_link', { link }))
   return SIGNUP === 'http' && mailer && token ? httpMailer(mailer, token, new URL(publicUrl).host) : null
 }

@@ -3,6 +3,7 @@
 
 import type { Egress } from '../../core/egress.client.ts'
 import type { AccountId } from '../../core/ids.ts'
+import { logEvent } from '../../core/log.client.ts'
 import { deliverEvent } from './webhook.client.ts'
 import { type Attempt, type NewSecret, WebhookStore } from './webhook.store.ts'
 import { testBody } from './webhook.ts'
@@ -54,14 +55,14 @@ export class Webhooks extends WebhookStore {
       const attempts = this.#ctx.storage.transactionSync(() => this.claim(nowMs, Math.random))
       for (const attempt of attempts) this.#ctx.waitUntil(this.#attempt(attempt, nowMs))
     } catch (error) {
-      console.error('claiming webhook events failed', error instanceof Error ? error.message : '')
+      logEvent('webhook_claim_failed', { error })
       this.#pausedUntilMs = nowMs + PAUSE_MS
     }
   }
 
   async #attempt(attempt: Attempt, nowMs: number): Promise<void> {
     const delivery = await this.#send(attempt, nowMs)
-    if (!delivery.delivered) console.warn(`webhook event ${attempt.id} was not delivered: ${delivery.answer}`)
+    if (!delivery.delivered) logEvent('webhook_undelivered', { id: attempt.id, answer: delivery.answer })
     this.recordAttempt(attempt.id, delivery)
   }
 

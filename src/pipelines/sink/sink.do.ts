@@ -4,6 +4,7 @@
 import { DurableObject } from 'cloudflare:workers'
 import { archiveOf } from '../../archive/archive/archive.store.ts'
 import { orFallback, orReject } from '../../core/deadline.ts'
+import { logEvent } from '../../core/log.client.ts'
 import { gatewayOf, meterOf, Objects } from '../../core/objects.client.ts'
 import { MINUTE_MS } from '../../core/time.ts'
 import { after } from '../../core/timers.client.ts'
@@ -293,7 +294,7 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
       await this.#turns(begunMs)
     } catch (error) {
       // The platform retries a failed alarm only six times; the alarm set above stays.
-      console.error('A pipeline turn failed:', errorMessage(error))
+      logEvent('pipeline_turn_failed', { error: errorMessage(error) })
     } finally {
       leave()
     }

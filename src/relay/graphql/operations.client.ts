@@ -2,6 +2,7 @@
 // nothing behind; unbilled work is limited per key, and pending work by document size.
 
 import { failureMessage } from '../../core/failure.ts'
+import { logEvent } from '../../core/log.client.ts'
 import { UnbilledLimiter, unbilledLimitFailure } from '../../core/unbilled-limiter.ts'
 import type { WaitUntil } from '../../core/wait-until.ts'
 import type { AnyStateChannel } from '../channel.ts'
@@ -123,7 +124,7 @@ export class Operations {
     const release = this.#ports.subscriptions.backlog.reserve(connection.identity.account, length)
     if (!release) return socket.reject(id, TOO_MANY_PENDING)
     const failed = (error: unknown) => {
-      console.error('GraphQL operation failed', error)
+      logEvent('graphql_operation_failed', { error })
       socket.complete(id)
       socket.reject(id, FAILED)
     }

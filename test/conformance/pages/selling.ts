@@ -13,9 +13,11 @@ import { expectNoSecret, lookAt } from '../../browser/visit.ts'
 
 /** The sign-up links in the log of the gateway. */
 const links = () =>
-  [...readFileSync(join(state, 'log/gateway.log'), 'utf8').matchAll(/sign-up: (\S+#join=\w+)/g)].map(
-    ([, link]) => link!,
-  )
+  [
+    ...readFileSync(join(state, 'log/gateway.log'), 'utf8').matchAll(
+      /"event":"sign_up_link","link":"([^"]+#join=\w+)"/g,
+    ),
+  ].map(([, link]) => link!)
 
 /** Requests a link on the sign-in page and returns it. */
 async function linkFor(page: Page, email: string): Promise<string> {

@@ -51,7 +51,7 @@ export function platformOf(isPrivateAllowed = false, isProxied = false, { sinkOf
     TRUST_PROXY: isProxied,
   } as const
   const own = { log: () => all.log(), archiver: () => all.archiver(), sink: sinkOf }
-  const lent = { read: async () => null, report: () => {}, now: () => Date.now() }
+  const lent = { read: async () => null, now: () => Date.now() }
   return made.platformOf({ ...bindings, KEY_SECRET }, set, own, lent)
 }
 
