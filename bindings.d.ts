@@ -34,6 +34,7 @@ declare namespace Cloudflare {
     FEED_TOKEN: string
     KEY_SECRET: string
     BLOCK_LOG: DurableObjectNamespace<import("./src/live").BlockLog>
+    STATUS_CACHE: DurableObjectNamespace<import("./src/live").StatusCache>
     BOOK_HUB: DurableObjectNamespace<import("./src/live").BookHub>
     RELAY: DurableObjectNamespace<import("./src/live").Relay>
     CREDIT_METER: DurableObjectNamespace<import("./src/live").CreditMeter>

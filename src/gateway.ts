@@ -58,14 +58,12 @@ function appOf(services: Services): App {
   const streams = { ...access, relay, nowMs: now, isProxyTrusted }
   app.route('/', streamRoutes(streams, { pathKeys, relaysPerRegion }))
   app.route('/', graphqlRoutes(streams, relaysPerRegion))
-  app.get('/status', async ({ req }, next) => (isBrowser(req.raw) ? await pageOf(env, req.raw) : null) ?? next())
-  const log = () => objects.log()
-  app.route(
-    '/',
-    feedRoutes<Env>(log, now, () => sourcesStatus(services), wrongToken),
-  )
   const gate = new AddressLimiter(REST_REQUESTS)
-  for (const rest of ['/platform/*', '/v1/*']) app.use(rest, addressLimit(gate, { isProxyTrusted, requestId, now }))
+  for (const path of ['/status', '/platform/*', '/v1/*'])
+    app.use(path, addressLimit(gate, { isProxyTrusted, requestId, now }))
+  app.get('/status', async ({ req }, next) => (isBrowser(req.raw) ? await pageOf(env, req.raw) : null) ?? next())
+  const feed = { log: () => objects.log(), sources: () => sourcesStatus(services), nowMs: now }
+  app.route('/', feedRoutes<Env>({ ...feed, logStatus: services.logStatus, wrongToken }))
   app.route('/', sessionRoutes({ ...services, env: services.keyEnv, staff: platform.staff }))
   app.route('/', sellingRoutes(env, settings, services))
   app.route('/', livePage(services))

@@ -3,6 +3,7 @@
 export { Archiver } from './archive/archive/archiver.do.ts'
 export { Compactor } from './archive/files/compactor.do.ts'
 export { BlockLog } from './block-log/block-log.do.ts'
+export { StatusCache } from './block-log/status-cache.do.ts'
 export { CreditMeter } from './metering/credit-meter.do.ts'
 export { BookHub } from './order-books/book-hub.do.ts'
 export { OrderBook } from './order-books/order-book.do.ts'

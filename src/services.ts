@@ -15,9 +15,11 @@ import { meterOf, Objects } from './core/objects.client.ts'
 import { after, sleep } from './core/timers.client.ts'
 import type { WaitUntil } from './core/wait-until.ts'
 import { gatewaySettings } from './env.ts'
+import { logStatusReader } from './http/log-status.client.ts'
 import type { Access } from './http/metered.route.ts'
 import { platformOf } from './http/platform/platform.client.ts'
 import type { Platform } from './http/platform/platform-api.ts'
+import { cacheStore } from './info/answer/answer-stores.store.ts'
 import { infoService, infoUpstream } from './info/info.client.ts'
 import { eventHistoryOf } from './info/sources/event-history.ts'
 import { logHistory } from './info/sources/history.client.ts'
@@ -96,6 +98,7 @@ function build(env: Env) {
     after,
   })
   const info = infoService(env, settings, { objects, upstream, archive, history, events, report, origin })
+  const logStatus = logStatusReader(cacheStore(caches.default, settings.CHAIN, origin), () => objects.statusCache())
   /** Reads info data without charge; null if it is unavailable. */
   const read: Platform['read'] = async (request, account) => {
     const context = { identity: { account }, requestId: requestId(), waitUntil: keepAlive }
@@ -110,6 +113,7 @@ function build(env: Env) {
     upstream,
     events,
     info,
+    logStatus,
     rpc: rpcService(settings.RPC_CHAINS, { report, waitUntil: keepAlive, secrets: env }),
     platform: platformOf(env, settings, objects, { read, now }),
     read,

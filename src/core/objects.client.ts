@@ -52,6 +52,11 @@ export class Objects {
     return stubOf(this.#env.BLOCK_LOG, this.#chain, this.#feedLocation)
   }
 
+  /** Answers for the log when its status is requested. */
+  statusCache() {
+    return stubOf(this.#env.STATUS_CACHE, this.#chain, this.#feedLocation)
+  }
+
   archiver() {
     return stubOf(this.#env.ARCHIVER, this.#chain, this.#feedLocation)
   }

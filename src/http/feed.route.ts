@@ -5,15 +5,14 @@ import { Hono } from 'hono'
 import { checkBearerSecret } from '../core/secret.ts'
 import { SingleFlights } from '../core/single-flight.ts'
 import { after } from '../core/timers.client.ts'
-import type { BlockLogApi } from '../protocol/feed/log-api.ts'
+import type { DatedLogStatus } from '../protocol/feed/log-api.ts'
 import type { SourcesStatus } from '../protocol/feed/sources-shape.ts'
-import type { LogStatus } from '../protocol/feed/status-shape.ts'
 
 export interface FeedEnv {
   readonly FEED_TOKEN?: string
 }
 
-export type LogStub = Pick<BlockLogApi, 'status'> & Pick<Fetcher, 'fetch'>
+export type LogStub = Pick<Fetcher, 'fetch'>
 
 /**
  * Counts a request with a wrong token. `waitMs` is 0 until the address has sent too many. The right token never waits.
@@ -22,30 +21,33 @@ type WrongToken = (request: Request) => { readonly waitMs: number }
 
 const WRONG_TOKEN_TEXT = 'The feed token is missing or wrong. Send "Authorization: Bearer <FEED_TOKEN>".'
 
-/** Each isolate caches the status this long, so that a public page does not load the log. */
+/** Each isolate caches the status this long. The log itself is protected by the object that asks it. */
 const STATUS_MS = 1000
 /** Concurrent requests share one read and wait at most this long. */
 const STATUS_WAIT_MAX_MS = 5000
 
 interface CachedStatus {
   readonly at: number
-  readonly status: LogStatus
-  readonly sources: SourcesStatus
+  readonly body: object
+}
+
+export interface FeedDeps {
+  readonly log: () => LogStub
+  readonly logStatus: () => Promise<DatedLogStatus>
+  readonly sources: () => Promise<SourcesStatus>
+  readonly wrongToken: WrongToken
+  readonly nowMs: () => number
 }
 
 /** `GET /feed` (an upgrade) and `GET /status`. */
-export function feedRoutes<Env extends FeedEnv>(
-  log: () => LogStub,
-  nowMs: () => number,
-  sources: () => Promise<SourcesStatus>,
-  wrongToken: WrongToken,
-) {
+export function feedRoutes<Env extends FeedEnv>({ log, logStatus, sources, wrongToken, nowMs }: FeedDeps) {
   const app = new Hono<{ Bindings: Env }>()
   const flights = new SingleFlights<CachedStatus | null>(STATUS_WAIT_MAX_MS)
   let seen: CachedStatus | null = null
   const readStatus = async (): Promise<CachedStatus> => {
-    const [{ v: _, ...status }, others] = await Promise.all([log().status(), sources()])
-    seen = { at: nowMs(), status, sources: others }
+    const [{ v: _, atMs, ...status }, others] = await Promise.all([logStatus(), sources()])
+    const lagMs = status.time === null ? null : atMs - status.time
+    seen = { at: nowMs(), body: { ...status, lagMs, ...others } }
     return seen
   }
 
@@ -72,8 +74,7 @@ export function feedRoutes<Env extends FeedEnv>(
       if (flight.isLeader) c.executionCtx.waitUntil(flight.result.catch(() => undefined))
       latest = await flights.result(flight, null, after)
     }
-    const { status, sources: others } = latest ?? (await readStatus())
-    return c.json({ ...status, lagMs: status.time === null ? null : nowMs() - status.time, ...others })
+    return c.json((latest ?? (await readStatus())).body)
   })
   return app
 }

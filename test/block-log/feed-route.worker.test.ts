@@ -1,19 +1,22 @@
 // The route on which feeders connect: refusals before the block log is involved.
 
-import { createExecutionContext } from 'cloudflare:test'
-import { expect, it } from 'vitest'
-import { type FeedEnv, feedRoutes, type LogStub } from '../../src/http/feed.route.ts'
+import { createExecutionContext, env, runInDurableObject } from 'cloudflare:test'
+import { expect, it, vi } from 'vitest'
+import { Objects } from '../../src/core/objects.client.ts'
+import { type FeedDeps, type FeedEnv, feedRoutes, type LogStub } from '../../src/http/feed.route.ts'
 
 const TOKEN = 'feed-token-of-thirty-two-letters'
 const log = {
   fetch: async (url: string, { headers }: RequestInit) => new Response(`${url} ${JSON.stringify(headers)}`),
 } as unknown as LogStub
-const app = feedRoutes<FeedEnv>(
-  () => log,
-  () => 0,
-  async () => ({ sources: [], routes: {}, chains: [] }),
-  () => ({ waitMs }),
-)
+const DEPS: FeedDeps = {
+  log: () => log,
+  logStatus: () => Promise.reject(new Error('not requested')),
+  sources: async () => ({ sources: [], routes: {}, chains: [] }),
+  wrongToken: () => ({ waitMs }),
+  nowMs: () => 0,
+}
+const app = feedRoutes<FeedEnv>(DEPS)
 let waitMs = 0
 const knock = async (headers: Record<string, string>, FEED_TOKEN?: string) =>
   (await app.request('/feed', { headers }, FEED_TOKEN === undefined ? {} : { FEED_TOKEN })).status
@@ -39,30 +42,47 @@ it('limits wrong tokens, and accepts the right one immediately', async () => {
   expect(await knock({ upgrade: 'websocket', authorization: `Bearer ${TOKEN}` }, TOKEN)).toBe(200)
 })
 
+it('asks the log at most once a second, however many isolates ask', async () => {
+  const { BLOCK_LOG } = env as unknown as Cloudflare.Env
+  // A cache of its own in front of the log that all files of this project share.
+  const objects = new Objects(env as unknown as Cloudflare.Env, { CHAIN: 'many isolates', FEED_REGION: null })
+  const asked = await runInDurableObject(BLOCK_LOG.getByName('hyperliquid'), (object) =>
+    vi.spyOn(Object.getPrototypeOf(object), 'status'),
+  )
+  const isolates = Array.from({ length: 500 }, () =>
+    feedRoutes<FeedEnv>({ ...DEPS, logStatus: () => objects.statusCache().status(), nowMs: () => isolateMs }),
+  )
+  let isolateMs = 0
+  const startMs = Date.now()
+  for (let second = 0; second < 3; second++) {
+    isolateMs = second * 1000
+    const ask = (app: (typeof isolates)[number]) => app.request('/status', {}, {}, createExecutionContext())
+    const answers = await Promise.all(isolates.map(ask))
+    expect(answers.map(({ status }) => status)).toEqual(Array.from(isolates, () => 200))
+  }
+  expect(asked.mock.calls.length).toBeGreaterThan(0)
+  expect(asked.mock.calls.length).toBeLessThanOrEqual(1 + (Date.now() - startMs) / 1000)
+  asked.mockRestore()
+})
+
 it("requests the log's status once for concurrent callers, and again a second later", async () => {
   let asked = 0
   let now = 0
   let answer = (_: object) => {}
-  const slow = {
-    status: () => {
-      asked++
-      return new Promise<object>((resolve) => {
-        answer = resolve
-      })
-    },
-  } as unknown as LogStub
-  const busy = feedRoutes<FeedEnv>(
-    () => slow,
-    () => now,
-    async () => ({ sources: [], routes: {}, chains: [] }),
-    () => ({ waitMs: 0 }),
-  )
+  const slow = () => {
+    asked++
+    return new Promise<object>((resolve) => {
+      answer = resolve
+    })
+  }
+  const logStatus = slow as FeedDeps['logStatus']
+  const busy = feedRoutes<FeedEnv>({ ...DEPS, logStatus, nowMs: () => now })
   const statuses = async () => {
     const all = Array.from({ length: 50 }, async () =>
       (await busy.request('/status', {}, {}, createExecutionContext())).json(),
     )
     await expect.poll(() => asked).toBeGreaterThan(0)
-    answer({ v: 1, state: 'live', time: -5 })
+    answer({ v: 1, atMs: 0, state: 'live', time: -5 })
     return Promise.all(all)
   }
   const expected = { state: 'live', time: -5, lagMs: 5, sources: [], routes: {}, chains: [] }

@@ -22,7 +22,7 @@ import type { WebhookApi } from '../../metering/webhooks/webhook-api.ts'
 import type { NewPipeline, PipelineChange } from '../../pipelines/changes.ts'
 import type { PipelineRow } from '../../pipelines/pipeline-row.ts'
 import type { SinkLogLine, SinkMinute, SinkStatus, SinkTest } from '../../pipelines/sink-api.ts'
-import type { BlockLogApi } from '../../protocol/feed/log-api.ts'
+import type { BlockLogApi, StatusCacheApi } from '../../protocol/feed/log-api.ts'
 import type { AuditRow } from './audit.ts'
 import type { KeyTerms, ListedKey } from './key-shapes.ts'
 import type { PlanChange } from './plan-shapes.ts'
@@ -39,7 +39,8 @@ export interface Platform {
   /** Queries D1 and parses the rows; undefined values are bound as null. Every list query must use an index. */
   readonly rows: <Row>(schema: z.ZodType<Row>, sql: string, ...values: readonly unknown[]) => Promise<Row[]>
   readonly meterOf: (account: AccountId) => AccountMeterApi & WebhookApi
-  readonly log: () => Pick<BlockLogApi, 'reset' | 'status'>
+  readonly log: () => Pick<BlockLogApi, 'reset'>
+  readonly logStatus: StatusCacheApi['status']
   /** Null if there is no archive. */
   readonly archive: ArchiveBackfill | null
   /** Removes expired files from the archive. */

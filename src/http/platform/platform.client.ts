@@ -48,7 +48,7 @@ export interface PlatformDeps {
 export function platformOf(
   env: Env & CheckoutEnv,
   settings: PlatformSettings,
-  objects: Pick<Objects, 'log' | 'archiver'> & { sink(pipeline: string): SinkApi },
+  objects: Pick<Objects, 'log' | 'statusCache' | 'archiver'> & { sink(pipeline: string): SinkApi },
   { read, now }: PlatformDeps,
 ): Platform {
   const { ACCOUNTS: db, KEYS: kv, KEY_SECRET: keySecret = '' } = env
@@ -82,6 +82,7 @@ export function platformOf(
     },
     meterOf: ports.meterOf,
     log: () => objects.log(),
+    logStatus: () => objects.statusCache().status(),
     archive: backfillOf(env, settings, objects),
     retention: () => objects.archiver(),
     chain: settings.CHAIN,

@@ -105,6 +105,15 @@ export interface BlockLogApi {
   reset(): Promise<void>
 }
 
+/** The log's status with the time of the answer in Unix ms. */
+export type DatedLogStatus = Awaited<ReturnType<BlockLogApi['status']>> & { readonly atMs: number }
+
+/** The object that every other caller asks for the log's status. */
+export interface StatusCacheApi {
+  /** At most a second old. Rejects if the log did not answer. */
+  status(): Promise<DatedLogStatus>
+}
+
 export interface EventsRequest {
   readonly v: number
   /** First requested height. */

@@ -56,6 +56,8 @@ function takeCounts(): Partial<Record<string, ObjectCounts>> {
   return Object.fromEntries(taken)
 }
 
+export { StatusCache } from '../../../src/block-log/status-cache.do.ts'
+
 export const BlockLog = counted('BlockLog', RealBlockLog)
 export const BookHub = counted('BookHub', RealBookHub)
 export const OrderBook = counted('OrderBook', RealOrderBook)

@@ -50,7 +50,12 @@ export function platformOf(isPrivateAllowed = false, isProxied = false, { sinkOf
     PIPELINE_PRIVATE: isPrivateAllowed,
     TRUST_PROXY: isProxied,
   } as const
-  const own = { log: () => all.log(), archiver: () => all.archiver(), sink: sinkOf }
+  const own = {
+    log: () => all.log(),
+    statusCache: () => all.statusCache(),
+    archiver: () => all.archiver(),
+    sink: sinkOf,
+  }
   const lent = { read: async () => null, now: () => Date.now() }
   return made.platformOf({ ...bindings, KEY_SECRET }, set, own, lent)
 }

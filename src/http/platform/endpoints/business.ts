@@ -291,7 +291,7 @@ export const business = defineEndpoint({
       assumptions: [...COST_ASSUMPTIONS],
     },
   }),
-  handle: async ({ query }, { rows, log, hubs, millionMicroUsd, signUpsPerDay, now }) => {
+  handle: async ({ query }, { rows, logStatus, hubs, millionMicroUsd, signUpsPerDay, now }) => {
     const window = usageWindow(query, now())
     if (!window.ok) return window
     const { fromMs, toMs } = window.value
@@ -304,9 +304,7 @@ export const business = defineEndpoint({
       rows(PaidOrdersRow, PAID, fromMs, toMs),
       rows(Counts, COUNTS_NOW),
       signUpsPerDay === null ? [] : rows(SignUpLinks, SIGN_UP_LINKS, now() - DAY_MS),
-      log()
-        .status()
-        .catch(() => null),
+      logStatus().catch(() => null),
     ])
     const { rows: byDay, totals, codes } = businessDays(used, granted, refused)
     const usd = (micro: number) => (millionMicroUsd === null ? null : dollarsText(soldMicroUsd(micro, millionMicroUsd)))
