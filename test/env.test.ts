@@ -197,7 +197,7 @@ describe('settings that must be closed', () => {
   })
 
   it.each<[Partial<WorkerConfig>, RegExp]>([
-    [{ compatibility_flags: ['nodejs_zlib'] }, /^x: .*"global_fetch_strictly_public"/],
+    [{ compatibility_flags: ['nodejs_als'] }, /^x: .*"global_fetch_strictly_public"/],
     [{ compatibility_flags: undefined }, /^x: .*compatibility_flags/],
     [{ preview_urls: undefined }, /^x: preview_urls must be false/],
     [{ preview_urls: true }, /^x: preview_urls must be false/],

@@ -33,7 +33,6 @@ export class FilesWorker {
         name: 'files',
         ...bundledModules(out),
         compatibilityDate: '2026-11-01',
-        compatibilityFlags: ['nodejs_zlib'],
         bindings: { CHAIN: chain, OBJECT_BYTES: objectBytes === undefined ? '' : String(objectBytes) },
         r2Buckets: ['ARCHIVE'],
         d1Databases: ['HISTORY'],

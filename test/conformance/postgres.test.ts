@@ -46,7 +46,6 @@ describe.skipIf(!hasPostgres)('a table of PostgreSQL', () => {
       convertV4MiniflareOptions({
         ...bundledModules(join(ROOT, BUNDLE)),
         compatibilityDate: '2026-11-01',
-        compatibilityFlags: ['nodejs_zlib'],
         cf: false,
         hyperdrives: { FILLS_DB: login('weir'), OLD_DB: login('old'), OTHER_DB: login('weir') },
         telemetry: { enabled: false },

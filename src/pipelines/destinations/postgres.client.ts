@@ -1,7 +1,7 @@
 // Writes a batch into a PostgreSQL table with one INSERT that skips existing keys. The rows are one JSON parameter,
-// which the server maps to the table's columns. It uses its own protocol code instead of a driver, because drivers need
-// `nodejs_compat`, which would affect every object of this Worker. Invariant: a server that starts SCRAM must also
-// prove that it knows the password.
+// which the server maps to the table's columns. It uses its own protocol code instead of a driver, so that the time and
+// the bytes of a session are limited and the host is checked. Invariant: a server that starts SCRAM must also prove that
+// it knows the password.
 
 import { orFallback } from '../../core/deadline.ts'
 import type { Egress } from '../../core/egress.client.ts'
