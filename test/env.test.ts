@@ -115,6 +115,7 @@ describe('wrangler file variables', () => {
     [{ 'Content-Type': 'SOURCE_A' }, /must not contain a header that the gateway sets itself/],
     [{ authorization: 'SOURCE_A', Authorization: 'SOURCE_B' }, /must not contain a header twice/],
     [{ 'Bearer s3cret': 'SOURCE_A' }, /^(?!.*s3cret).*header names must consist of/],
+    [JSON.parse('{"__proto__":"SOURCE_A"}'), /header names must consist of/],
   ])('accept headers of sources only if they name secrets: %j', (headers, message) => {
     const UPSTREAMS = JSON.stringify([{ name: 'node', url: 'https://node.example.com/info', headers }])
     const read = () => gatewaySettings({ ...gateway.vars, UPSTREAMS })

@@ -13,14 +13,19 @@ const SECRET = /^SOURCE_(?!BUDGET$)[A-Z0-9_]{1,56}$/
 /** Characters that every runtime sends in a header. */
 const VALUE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
 
-/** Names of secrets by header, such as `{"CF-Access-Client-Id":"SOURCE_ACCESS_ID"}`. */
-export const SecretHeaders = z
+const INVALID_NAME = 'header names must consist of letters, digits and "-"'
+
+/** A record drops this key without an error, so it is rejected first. */
+const hasProto = (headers: unknown) =>
+  typeof headers === 'object' && headers !== null && Object.hasOwn(headers, '__proto__')
+
+const NamesByHeader = z
   .record(z.string(), z.string().regex(SECRET, 'must be the name of a secret that starts with SOURCE_'))
   .superRefine((headers, context) => {
     const names = Object.keys(headers)
     // A name is not repeated in the message, because a token may have been written in its place.
     const problem = !names.every((name) => HEADER.test(name))
-      ? 'header names must consist of letters, digits and "-"'
+      ? INVALID_NAME
       : names.some((name) => OWN_HEADER.test(name))
         ? 'must not contain a header that the gateway sets itself'
         : new Set(names.map((name) => name.toLowerCase())).size < names.length
@@ -30,6 +35,12 @@ export const SecretHeaders = z
             : null
     if (problem !== null) context.addIssue({ code: 'custom', message: problem })
   })
+
+/** Names of secrets by header, such as `{"CF-Access-Client-Id":"SOURCE_ACCESS_ID"}`. */
+export const SecretHeaders = z
+  .unknown()
+  .refine((headers) => !hasProto(headers), INVALID_NAME)
+  .pipe(NamesByHeader)
 export type SecretHeaders = z.infer<typeof SecretHeaders>
 
 interface WithHeaders {
