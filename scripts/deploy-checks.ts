@@ -290,7 +290,7 @@ function accountFindings(facts: DeployFacts): Finding[] {
 }
 
 /** Secrets that headers of sources and nodes need. Invalid variables are reported by `variableFindings`. */
-function headerSecrets({ UPSTREAMS: upstreams, RPC_CHAINS: chains }: WorkerConfig['vars']): string[] {
+export function headerSecrets({ UPSTREAMS: upstreams, RPC_CHAINS: chains }: WorkerConfig['vars']): string[] {
   const sources = typeof upstreams === 'string' ? parseSources(upstreams) : null
   const nodes = typeof chains === 'string' ? parseChains(chains) : null
   return secretNames([...(sources?.ok ? sources.value : []), ...(nodes?.ok ? nodes.value : [])])

@@ -1,7 +1,7 @@
 // The plan that `npm run deploy -- --dry-run` prints: Workers, stores, tables and secrets.
 // An id, secret or login that is missing is listed with the command that creates it. Pure.
 
-import type { DeployFacts, GatewayConfig } from './deploy-checks.ts'
+import { type AccountFacts, type DeployFacts, type GatewayConfig, headerSecrets } from './deploy-checks.ts'
 import type { WorkerConfig } from './worker-agreement.ts'
 import { ROLES, WORKERS, type WorkerRole } from './workers.ts'
 
@@ -18,7 +18,9 @@ export interface PlanFacts extends DeployFacts {
 export function deployPlan(facts: PlanFacts): string[] {
   return ['', 'Workers, in this order:', ...workerLines(facts), '', 'Stores:', ...storeLines(facts.gateway)].concat(
     ...['', 'Tables:', ...facts.gateway.d1_databases.map(({ binding }) => migrationLine(facts, binding))],
-    ...['', `Secrets of ${facts.gateway.name}:`, ...secretLines(facts), ''],
+    ...['', `Secrets of ${facts.gateway.name}:`, ...secretLines(facts), ...sourceSecretLines(facts, 'gateway')],
+    ...liveSecretLines(facts),
+    '',
   )
 }
 
@@ -79,4 +81,20 @@ function secretLines({ gateway, scope, given, account }: PlanFacts): string[] {
       return `  ${name}: ${given[name] === undefined ? 'a new random value' : 'from the environment or .secrets.json'}, unless it is already set`
     return `  ${name}: ${set === undefined || set === null ? 'not checked' : 'not set'}. Run npm run wrangler -- secret put ${name}`
   })
+}
+
+/** Secrets of sources and nodes, which wrangler sets once the Worker exists. */
+function sourceSecretLines({ workers, scope, account }: PlanFacts, role: 'gateway' | 'live'): string[] {
+  const set: AccountFacts['secrets'] = (role === 'gateway' ? account?.secrets : account?.liveSecrets) ?? null
+  return headerSecrets(workers[role].vars).map((name) => {
+    if (Array.isArray(set) && set.includes(name)) return `  ${name}: set`
+    const state = set === null ? 'not checked' : 'not set'
+    const when = scope === 'first' ? ' after the deploy' : ''
+    return `  ${name}: ${state}. Run npm run wrangler -- secret put ${name} -c ${WORKERS[role]}${when}`
+  })
+}
+
+function liveSecretLines(facts: PlanFacts): string[] {
+  const lines = facts.scope === 'routes' ? [] : sourceSecretLines(facts, 'live')
+  return lines.length === 0 ? [] : ['', `Secrets of ${facts.workers.live.name}:`, ...lines]
 }

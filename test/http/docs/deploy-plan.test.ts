@@ -50,6 +50,29 @@ describe('a plan', () => {
     expect(text).toContain('KEY_SECRET: set')
     expect(text).toMatch(/FEED_TOKEN: not set.*secret put FEED_TOKEN/)
   })
+
+  it('lists the secrets of sources for the gateway, and those of nodes for both Workers', () => {
+    const node = { name: 'evm', urls: ['https://a.example/'], headers: { authorization: 'SOURCE_NODE' } }
+    const source = { name: 'info', url: 'https://b.example/info', headers: { authorization: 'SOURCE_INFO' } }
+    const RPC_CHAINS = JSON.stringify([node])
+    const own = { ...gateway, vars: { ...gateway.vars, UPSTREAMS: JSON.stringify([source]), RPC_CHAINS } }
+    const other = { ...live, vars: { ...live.vars, RPC_CHAINS } }
+    const changed = { gateway: own, workers: { ...workers, gateway: own, live: other } }
+    const put = (name: string, file: string) => `Run npm run wrangler -- secret put ${name} -c ${file}`
+    const first = plan(changed)
+    expect(first).toContain(`  SOURCE_INFO: not checked. ${put('SOURCE_INFO', 'wrangler.toml')} after the deploy\n`)
+    expect(first).toContain(`  SOURCE_NODE: not checked. ${put('SOURCE_NODE', 'wrangler.toml')} after the deploy\n`)
+    expect(first).toContain(
+      `Secrets of weir-live:\n  SOURCE_NODE: not checked. ${put('SOURCE_NODE', 'wrangler.live.toml')} after the deploy\n`,
+    )
+    const account = { secrets: ['SOURCE_NODE'], liveSecrets: [], migrations: [], schemaFaults: [] }
+    const later = plan({ ...changed, scope: 'both', account })
+    expect(later).toContain(`  SOURCE_INFO: not set. ${put('SOURCE_INFO', 'wrangler.toml')}\n  SOURCE_NODE: set\n`)
+    expect(later).toContain(
+      `Secrets of weir-live:\n  SOURCE_NODE: not set. ${put('SOURCE_NODE', 'wrangler.live.toml')}\n`,
+    )
+    expect(plan({ ...changed, scope: 'routes', account })).not.toContain('weir-live:')
+  })
 })
 
 describe('tables', () => {
