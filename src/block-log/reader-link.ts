@@ -29,9 +29,10 @@ export type GapLookup = (height: number) => number | null
  */
 const ROWS_BLOCKS = 50
 /**
- * A relay that has more unread characters than this gets no order rows, which are by far the largest part of frames.
+ * While relays and order-level books together have more unread characters than this, no order rows are sent to those
+ * above the mean. Order rows are by far the largest part of frames.
  */
-const ROWS_AHEAD_CHARS = 24 * 1024 * 1024
+export const ROWS_AHEAD_CHARS = 24 * 1024 * 1024
 const NO_INTERESTS: Interests = { orders: new Set(), l4: new Set() }
 
 /** The dialed socket. If a send fails, the socket closes and the reader attaches again. */
@@ -48,6 +49,7 @@ export class ReaderLink {
   /** Order rows of blocks below this height are left out. */
   readonly #rowsFrom: number
   readonly #socket: ReaderSocket
+  readonly #rowsLimit: () => number
   readonly #follows: boolean
   #next: number
   #sent = 0
@@ -57,7 +59,7 @@ export class ReaderLink {
 
   /**
    * `next`: the first height to send. `interests`: the reader's interests in order rows, updated in place. `head`: last
-   * height of the log.
+   * height of the log. `rowsLimit`: unread characters above which a relay gets no order rows.
    */
   constructor(
     request: AttachRequest,
@@ -66,7 +68,9 @@ export class ReaderLink {
     shardOf: (coin: Coin, shards: number) => number,
     interests: Interests = NO_INTERESTS,
     head = next - 1,
+    rowsLimit = () => ROWS_AHEAD_CHARS,
   ) {
+    this.#rowsLimit = rowsLimit
     this.#rowsFrom = request.reader.kind === 'relay' ? head - ROWS_BLOCKS : 0
     // Order rows are useless to a new reader until it has a snapshot of the orders.
     this.#interests = request.reader.kind === 'l4' && request.cursor === null ? NO_INTERESTS : interests
@@ -79,9 +83,14 @@ export class ReaderLink {
     this.#accepts = reader.kind === 'hub' ? (coin) => shardOf(coin, reader.shards) === reader.index : () => false
   }
 
-  /** Characters that were sent but not yet reported as read; 0 for a reader that does not report. */
+  /** Characters that were sent but not yet reported as read. */
+  get queued(): number {
+    return this.#sent - this.#read
+  }
+
+  /** The same for a reader whose reports delay other readers; 0 for all others. */
   get unread(): number {
-    return this.#follows ? this.#sent - this.#read : 0
+    return this.#follows ? this.queued : 0
   }
 
   /** Whether the reader understands ticks and verified digests. */
@@ -124,7 +133,8 @@ export class ReaderLink {
   #textOf(block: EventsTexts): string {
     const { orders, l4 } = this.#interests
     if (this.kind.kind === 'l4') return l4BlockText(block, l4)
-    return eventsText(block, orders, this.#sent - this.#read > ROWS_AHEAD_CHARS ? NO_INTERESTS.l4 : l4)
+    const hasRoom = l4.size === 0 || this.queued <= this.#rowsLimit()
+    return eventsText(block, orders, hasRoom ? l4 : NO_INTERESTS.l4)
   }
 
   /** Sends a frame that is not a block (a seed or a gap) and skips the heights that it replaces. */
@@ -205,15 +215,31 @@ export const SLOW_MS = 250
 /** A reader without progress for this long is disconnected. If it is alive, it attaches again. */
 const STUCK_MS = 10_000
 
-type Reader = Pick<ReaderLink, 'kind' | 'unread' | 'readMs' | 'close'>
+type Reader = Pick<ReaderLink, 'kind' | 'queued' | 'unread' | 'readMs' | 'close'>
+
+/**
+ * Unread characters above which a reader gets no order rows. Invariant: all readers of order rows together have at most
+ * twice ROWS_AHEAD_CHARS of them queued, plus one block each.
+ */
+export function rowsLimit(readers: Iterable<Pick<Reader, 'kind' | 'queued'>>): number {
+  let sum = 0
+  let count = 0
+  for (const { kind, queued } of readers) {
+    if (kind.kind === 'hub' || queued === 0) continue
+    sum += queued
+    count++
+  }
+  return sum > ROWS_AHEAD_CHARS ? Math.floor(ROWS_AHEAD_CHARS / count) : ROWS_AHEAD_CHARS
+}
 
 /** Unread characters of the slowest reader. Closes stalled readers, which do not count. */
 export function maxUnread(readers: Iterable<Reader>, nowMs: number): number {
+  const limit = rowsLimit(readers)
   let slowest = 0
   for (const reader of readers) {
     // An order-level book never delays other readers, because it can resume from stored blocks.
     if (reader.kind.kind === 'l4') {
-      if (reader.unread > FULL_CHARS) reader.close()
+      if (reader.unread > limit) reader.close()
     } else if (reader.unread > SLOW_CHARS && nowMs - reader.readMs > STUCK_MS) reader.close()
     else slowest = Math.max(slowest, reader.unread)
   }

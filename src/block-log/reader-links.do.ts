@@ -5,7 +5,7 @@ import type { Objects } from '../core/objects.client.ts'
 import { type AttachRequest, type LinkTick, LOG_API_VERSION, type RelayEvents } from '../protocol/feed/log-api.ts'
 import { LinkDialer } from './link-dialer.client.ts'
 import type { OrderInterests } from './order-interests.do.ts'
-import { ReaderLink } from './reader-link.ts'
+import { ReaderLink, rowsLimit } from './reader-link.ts'
 import type { Backlog } from './retained-blocks.do.ts'
 import { SEGMENT_CHARS } from './segment.ts'
 
@@ -67,7 +67,9 @@ export class ReaderLinks {
     }
     const interests = this.#interests.onAttached(request)
     const close = () => socket.close(1012)
-    const reader: ReaderLink = new ReaderLink(request, from, { send, close }, shardOf, interests, head)
+    const reader: ReaderLink = new ReaderLink(request, from, { send, close }, shardOf, interests, head, () =>
+      rowsLimit(this),
+    )
     reader.readMs = Date.now()
     let isPaused = false
     // Serves a reader that is behind in limited turns, so that live blocks are not delayed, and no faster than the

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { PendingSegment } from '../../src/block-log/pending-segment.ts'
-import { maxUnread, ReaderLink, SLOW_CHARS } from '../../src/block-log/reader-link.ts'
+import { maxUnread, ReaderLink, ROWS_AHEAD_CHARS, rowsLimit, SLOW_CHARS } from '../../src/block-log/reader-link.ts'
 import {
   type BlockTexts,
   digest,
@@ -181,6 +181,46 @@ describe('rows of order-level books', () => {
     // It cannot have read more than it was sent.
     link.onReadMore(Number.POSITIVE_INFINITY)
     expect(send(33, 58)).toEqual([...Array(24).fill(true), ...Array(2).fill(false)])
+  })
+
+  it('that are queued for all readers together are limited, and a reader that keeps up gets all of them', () => {
+    const BLOCK_CHARS = 1024 * 1024
+    const READERS = 40
+    const wanted = { orders: new Set<string>(), l4: new Set(['BTC']) }
+    let closed = 0
+    let rowsOfFast = 0
+    const links: ReaderLink[] = Array.from({ length: READERS }, (_, at) => {
+      const reader = at < 30 ? ({ kind: 'relay' } as const) : ({ kind: 'l4', coin: 'BTC' } as const)
+      const request = { v: 1, name: `${at}`, reader, cursor: { height: 0, epoch: 'e' }, follows: reader.kind === 'l4' }
+      const socket = {
+        send: (text: string) => {
+          if (at === 0) rowsOfFast += Number(readRows(text).rows.has('BTC'))
+        },
+        close: () => {
+          closed++
+          links.splice(links.indexOf(link), 1)
+        },
+      }
+      const link = new ReaderLink(request, 1, socket, shardOf, wanted, 0, () => rowsLimit(links))
+      return link
+    })
+    const [fast] = links
+    let most = 0
+    for (let height = 1; height <= 12; height++) {
+      const l4 = [{ coin: 'BTC', statuses: ['x'.repeat(BLOCK_CHARS)], diffs: [] }]
+      const block = encodeBlock({ ...blockOf(height), l4 }, 'e')
+      for (const link of [...links]) link.offer(block)
+      fast!.onReadMore(Number.POSITIVE_INFINITY)
+      maxUnread([...links], 0)
+      most = Math.max(
+        most,
+        links.reduce((sum, { queued }) => sum + queued, 0),
+      )
+    }
+    expect(closed).toBe(10)
+    expect(rowsOfFast).toBe(12)
+    expect(most).toBeGreaterThan(ROWS_AHEAD_CHARS)
+    expect(most).toBeLessThanOrEqual(2 * ROWS_AHEAD_CHARS + READERS * 1.01 * BLOCK_CHARS)
   })
 })
 
