@@ -31,6 +31,8 @@ export default {
     'test/browser/live-load.node.ts',
     // Replaces `cloudflare:workers`.
     'test/sim/workers-module.ts',
+    // Read as text into the Workers of a rehearsal.
+    'test/rehearsal/{shim,faulty}.worker.ts',
   ],
   project: ['src/**/*.{ts,tsx}!', 'scripts/**!', 'test/**/*.ts', '*.ts'],
   ignoreDependencies: ['weir-client', '@stryker-mutator/vitest-runner'],

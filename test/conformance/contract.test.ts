@@ -138,7 +138,8 @@ async function tooOften(door: Door, carried: Carried): Promise<string> {
   for (let at = 0; at < 20; at++) {
     const one = await knock(world.url, door, carried)
     opened.push(one)
-    if (one.words !== door.good && !one.words.startsWith('200')) break
+    // Of a batch, some calls may be refused.
+    if (one.words !== door.good && one.answer?.status !== 200) break
   }
   for (const { close } of opened) close()
   return opened.at(-1)!.words
@@ -192,9 +193,12 @@ async function leftOf(key: string): Promise<number> {
 /** One key for ten that knock in turn: work that costs nothing is bounded, too. */
 const knocking = new Map<string, Promise<string>>()
 let knocks = 0
+/** Each isolate may hold some. */
+const knockerCredits = () => `${5 * world.isolates}`
+
 function knockersKey(kind: Kind = 'api'): Promise<string> {
   const name = `${kind} ${Math.floor(knocks++ / 10)}`
-  const key = knocking.get(name) ?? world.newKey('5', { plan: 'enterprise', kind })
+  const key = knocking.get(name) ?? world.newKey(knockerCredits(), { plan: 'enterprise', kind })
   knocking.set(name, key)
   return key
 }
@@ -221,8 +225,8 @@ describe.each(bodies)('bad input at $name', ({ door, cases }) => {
       })
       expect(wordsOf(worded ?? door.convention, answer, sent.method)).toBe(says)
       if (says !== '204') expect(answer.headers['x-credits-cost']).toBe('0')
-      expect(answer.headers['x-credits-remaining'] ?? '5').toBe('5')
-      expect(await leftOf(key)).toBe(5)
+      expect(answer.headers['x-credits-remaining'] ?? knockerCredits()).toBe(knockerCredits())
+      expect(`${await leftOf(key)}`).toBe(knockerCredits())
     },
   )
 })
@@ -236,7 +240,7 @@ describe('an invalid frame', () => {
     if (typeof code === 'string') expect(error).toEqual({ channel: 'error', data: expect.any(String), code })
     else expect(await socket.ended()).toBe(code)
     socket.close()
-    expect(await leftOf(key)).toBe(5)
+    expect(`${await leftOf(key)}`).toBe(knockerCredits())
   })
 
   // WS-4
@@ -258,7 +262,7 @@ describe('an invalid frame', () => {
       typeof code === 'number' ? `close ${code}` : { id: '1', type: 'error', payload: [said] },
     )
     socket.close()
-    expect(await leftOf(key)).toBe(5)
+    expect(`${await leftOf(key)}`).toBe(knockerCredits())
   })
 
   // GQL-3
@@ -290,7 +294,9 @@ describe('the operator’s API', () => {
   })
 
   it('delays guesses of tokens, but never the right one', async () => {
-    const tries = await Promise.all(Array.from({ length: 25 }, () => ask('Bearer x', {}, '198.51.100.1')))
+    const tries = await Promise.all(
+      Array.from({ length: 25 * world.isolates }, () => ask('Bearer x', {}, '198.51.100.1')),
+    )
     expect(tries.filter((words) => words === '429').length).toBeGreaterThanOrEqual(4)
     expect(await ask(token, {}, '198.51.100.1')).toBe('200')
   })

@@ -4,6 +4,7 @@
 import { cpSync, rmSync } from 'node:fs'
 import { type GatewayProcessOptions, startGatewayProcess } from '../../src/cli/launch/gateway-process.node.ts'
 import type { KeyHash } from '../../src/core/ids.ts'
+import { type Rehearsal, rehearsalOf } from '../rehearsal/topology.ts'
 import { childOf, type Program, ROOT, run, runCommand, scratch } from './program.ts'
 import { until } from './until.ts'
 
@@ -83,19 +84,34 @@ export class World extends Gateway {
   /** Environment of every gateway Worker instance. */
   readonly urls: readonly string[]
   readonly state: string
+  /** Null: the Workers run without the conditions of the platform. */
+  readonly rehearsal: Rehearsal | null
   readonly #dispose: () => Promise<void>
 
-  constructor(urls: readonly string[], state: string, dispose: () => Promise<void>) {
+  constructor(
+    urls: readonly string[],
+    state: string,
+    dispose: () => Promise<void>,
+    rehearsal: Rehearsal | null = null,
+  ) {
     super(urls[0]!)
     this.urls = urls
     this.state = state
+    this.rehearsal = rehearsal
     this.#dispose = dispose
   }
 
-  /** `keep`: retains the storage for another `startWorld({ state })`. */
+  /** How many isolates serve `url` in turn. Each has limits and leases of its own. */
+  get isolates(): number {
+    return this.rehearsal === null || this.urls.length > 1 ? 1 : this.rehearsal.gateways
+  }
+
+  /** `keep`: retains the storage for another `startWorld({ state })`. Rejects if a limit of the platform was exceeded. */
   async stop(keep = false): Promise<void> {
     await this.#dispose()
     if (!keep) rmSync(this.state, { recursive: true, force: true, maxRetries: 5 })
+    const violations = this.rehearsal?.collector.violations ?? []
+    if (violations.length > 0) throw new Error(violations.join('\n'))
   }
 }
 
@@ -105,10 +121,18 @@ export interface WorldOptions
   readonly node?: string
   readonly vars?: Record<string, string>
   readonly liveVars?: Record<string, string>
+  /** Default: a rehearsal with the scale in REHEARSAL, or none. */
+  readonly rehearsal?: Rehearsal | null
 }
 
 /** Starts a gateway on a free port with its own storage. */
-export async function startWorld({ node, vars, liveVars, ...options }: WorldOptions = {}): Promise<World> {
+export async function startWorld({
+  node,
+  vars,
+  liveVars,
+  rehearsal = rehearsalOf(process.env),
+  ...options
+}: WorldOptions = {}): Promise<World> {
   const state = options.state ?? scratch().path
   const { MIGRATED_STATE } = process.env
   if (options.state === undefined && MIGRATED_STATE !== undefined) cpSync(MIGRATED_STATE, state, { recursive: true })
@@ -127,9 +151,10 @@ export async function startWorld({ node, vars, liveVars, ...options }: WorldOpti
     },
     liveVars: { PIPELINE_PRIVATE: 'on', ...liveVars },
     ...options,
+    ...(rehearsal && { arrange: rehearsal.arrange }),
     state,
   })
-  return new World(urls, state, dispose)
+  return new World(urls, state, dispose, rehearsal)
 }
 
 export class GatewayProcess extends Gateway {

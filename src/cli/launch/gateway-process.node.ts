@@ -41,6 +41,8 @@ export interface GatewayProcessOptions {
   readonly isArchived?: boolean
   /** Port of the workerd inspector; omitted: none. */
   readonly inspectorPort?: number
+  /** Changes the Workers before they start. The gateway is where those with `unsafeDirectSockets` listen. */
+  readonly arrange?: (workers: readonly WorkerOptions[]) => readonly WorkerOptions[]
 }
 
 const PAGES_WORKER = 'weir-pages'
@@ -73,30 +75,33 @@ export async function startGatewayProcess(options: GatewayProcessOptions): Promi
   const names = Array.from({ length: options.instances ?? 1 }, (_, i) => (i === 0 ? 'weir' : `weir-${i + 1}`))
   const live = workerOptions(options, 'wrangler.live.toml', 'live')
   const sql = new SqlProcess(options)
+  const workers: readonly WorkerOptions[] = [
+    ...names.map((name, i) => ({
+      ...gateway,
+      name,
+      bindings: { ...gateway.bindings, ...options.vars },
+      serviceBindings: { ...gateway.serviceBindings, ASSETS: PAGES_WORKER },
+      unsafeDirectSockets: [{ host: '127.0.0.1', port: i === 0 ? options.port : 0 }],
+    })),
+    {
+      ...live,
+      bindings: { ...live.bindings, ...options.liveVars },
+      serviceBindings: { ...live.serviceBindings, SQL: (request: Request) => sql.fetch(request) },
+    },
+    pages,
+  ]
+  const arranged = options.arrange?.(workers) ?? workers
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({
-      workers: [
-        ...names.map((name, i) => ({
-          ...gateway,
-          name,
-          bindings: { ...gateway.bindings, ...options.vars },
-          serviceBindings: { ...gateway.serviceBindings, ASSETS: PAGES_WORKER },
-          unsafeDirectSockets: [{ host: '127.0.0.1', port: i === 0 ? options.port : 0 }],
-        })),
-        {
-          ...live,
-          bindings: { ...live.bindings, ...options.liveVars },
-          serviceBindings: { ...live.serviceBindings, SQL: (request) => sql.fetch(request) },
-        },
-        pages,
-      ],
+      workers: [...arranged],
       ...commonOptions(options.state),
       ...(options.inspectorPort === undefined ? {} : { inspectorPort: options.inspectorPort }),
       handleStructuredLogs: ({ level, message }) => void process.stderr.write(`${level} ${message}\n`),
     }),
   )
   await miniflare.ready
-  const urls = await Promise.all(names.map(async (name) => (await miniflare.unsafeGetDirectURL(name)).origin))
+  const listening = arranged.filter(({ unsafeDirectSockets }) => unsafeDirectSockets !== undefined)
+  const urls = await Promise.all(listening.map(async ({ name }) => (await miniflare.unsafeGetDirectURL(name)).origin))
   const dispose = async () => void (await Promise.all([miniflare.dispose(), sql.stop()]))
   return { url: urls[0] ?? '', urls, dispose }
 }
@@ -146,7 +151,10 @@ export async function migrate({ root, state }: Pick<GatewayProcessOptions, 'root
   writeFileSync(marker, files.join())
 }
 
-type WorkerOptions = Extract<Parameters<typeof convertV4MiniflareOptions>[0], { workers: unknown }>['workers'][number]
+export type WorkerOptions = Extract<
+  Parameters<typeof convertV4MiniflareOptions>[0],
+  { workers: unknown }
+>['workers'][number]
 
 /** The input of the SQL process, sent over IPC; it replies with its URL and ends with the channel. */
 export interface SqlProcessInput {
