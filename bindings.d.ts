@@ -4,6 +4,7 @@ declare namespace Cloudflare {
     KEYS: KVNamespace
     ARCHIVE: R2Bucket
     ACCOUNTS: D1Database
+    USAGE: D1Database
     HISTORY: D1Database
     LOOK_UP_LIMIT: RateLimit
     ASSETS: Fetcher

@@ -20,6 +20,7 @@ const { compatibility_date: compatibilityDate } = unstable_readConfig({ config: 
 
 const migrations = {
   ACCOUNTS: await readD1Migrations('schemas/d1/accounts'),
+  USAGE: await readD1Migrations('schemas/d1/usage'),
   HISTORY: await readD1Migrations('schemas/d1/history'),
 }
 
@@ -65,7 +66,7 @@ export default defineConfig({
               serviceBindings: { SQL: kCurrentWorker },
               bindings: { MIGRATIONS: migrations, SQL_RUNNERS: '1', SQL_TOKEN: '' },
               // The gateway's own stores, so that code of both Workers can be tested in one project.
-              d1Databases: ['ACCOUNTS'],
+              d1Databases: ['ACCOUNTS', 'USAGE'],
               kvNamespaces: ['KEYS'],
               workers: [
                 {

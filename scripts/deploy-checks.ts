@@ -156,6 +156,7 @@ function variableFindings(file: string, schema: z.ZodObject, vars: object): Find
 function bindingFindings({ d1_databases: databases, kv_namespaces: namespaces }: GatewayConfig): Finding[] {
   const bindings = [
     { name: 'ACCOUNTS', of: databases, table: 'd1_databases' },
+    { name: 'USAGE', of: databases, table: 'd1_databases' },
     { name: 'KEYS', of: namespaces, table: 'kv_namespaces' },
   ]
   const missing = bindings.filter(({ name, of }) => of.filter(({ binding }) => binding === name).length !== 1)

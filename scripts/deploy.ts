@@ -180,7 +180,7 @@ async function readSecretNames(config: string): Promise<AccountFacts['secrets']>
 async function runWrangler(...args: string[]): Promise<{ readonly ok: boolean; readonly output: string }> {
   try {
     // At a quieter log level wrangler prints no result.
-    const options = { env: { ...env, WRANGLER_LOG: 'log' }, timeout: PROBE_MS, maxBuffer: 16 * 1024 * 1024 }
+    const options = { env: { ...env, WRANGLER_LOG: 'log' }, timeout: 3 * PROBE_MS, maxBuffer: 16 * 1024 * 1024 }
     const { stdout } = await promisify(execFile)(process.execPath, [WRANGLER, ...args], options)
     return { ok: true, output: stdout }
   } catch (error) {

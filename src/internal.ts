@@ -32,12 +32,12 @@ export class Internal
 
   /** Copies a meter's usage rows to D1, which only this Worker can access. */
   async storeUsage(rows: readonly UsageRow[]): Promise<void> {
-    await storeUsage(this.env.ACCOUNTS, rows)
+    await storeUsage(this.env.USAGE, rows)
   }
 
   /** Stores refusals reported by relays. */
   async storeRefusals(batch: RefusalBatch): Promise<void> {
-    await storeRefusals(this.env.ACCOUNTS, batch, Date.now())
+    await storeRefusals(this.env.USAGE, batch, Date.now())
   }
 
   /** Re-authenticates the owner of a key after its account or key changed. */

@@ -85,7 +85,7 @@ function build(env: Env) {
       }),
     requestId,
     noteRefusal: (call, waitUntil) =>
-      refusals.record(call, (batch) => storeRefusals(env.ACCOUNTS, batch, now()), waitUntil),
+      refusals.record(call, (batch) => storeRefusals(env.USAGE, batch, now()), waitUntil),
   }
   // Breakers, budgets and source clocks outlive the request that first uses them.
   const upstream = infoUpstream(settings.UPSTREAMS, { objects, waitUntil: keepAlive, secrets: env })

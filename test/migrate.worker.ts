@@ -2,7 +2,8 @@ import { applyD1Migrations, reset } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 
 type Migrations = Parameters<typeof applyD1Migrations>[1]
-type Name = 'ACCOUNTS' | 'HISTORY'
+const NAMES = ['ACCOUNTS', 'USAGE', 'HISTORY'] as const
+type Name = (typeof NAMES)[number]
 const { MIGRATIONS, ...bindings } = env as unknown as Record<Name, D1Database> & {
   MIGRATIONS: Record<Name, Migrations>
 }
@@ -15,4 +16,4 @@ for (let tries = 1; !(await isEmpty(bindings.ACCOUNTS)); tries++) {
   if (tries === 10) throw new Error('storage of the previous test file still exists')
   await reset()
 }
-for (const name of ['ACCOUNTS', 'HISTORY'] as const) await applyD1Migrations(bindings[name], MIGRATIONS[name])
+for (const name of NAMES) await applyD1Migrations(bindings[name], MIGRATIONS[name])

@@ -16,9 +16,8 @@ import {
   type SignInKey,
 } from './key-row.ts'
 
-/** Key columns with last use and successor. Both indexes start with the key, so each subquery reads one entry. */
-const SELECT_KEYS = `SELECT *, (SELECT max(hour) FROM usage WHERE key_hash = k.hash) AS last_used,
-  (SELECT hash FROM keys WHERE replaces = k.hash) AS replaced_by FROM keys k`
+/** Key columns with the successor. */
+const SELECT_KEYS = 'SELECT *, (SELECT hash FROM keys WHERE replaces = k.hash) AS replaced_by FROM keys k'
 
 const COLUMNS = 'hash, prefix, label, account, kind, products, created, expires, cap, ranges, pipelines, maker'
 

@@ -24,8 +24,6 @@ export const KeyRow = z.object({
     .nullable()
     .transform((text): string[] | null => JSON.parse(text ?? 'null')),
   replaced_by: z.string().nullable(),
-  /** Start of the last hour with charges, according to the usage copied from the meter so far. */
-  last_used: z.number().nullable(),
   /** Total spending limit in micro-credits. */
   cap: z.number().nullable(),
   replaces: KeyHash.nullable(),

@@ -1,4 +1,4 @@
-// D1 tables of refusals. Invariants: a batch is stored completely or not at all; each account keeps only its newest
+// Tables of refusals in D1 USAGE. Invariants: a batch is stored completely or not at all; each account keeps only its newest
 // rows, so a flood of rejections takes bounded space.
 
 import type { RefusalBatch } from './refused-calls.ts'
@@ -6,10 +6,9 @@ import type { RefusalBatch } from './refused-calls.ts'
 const ROWS_MAX = 500
 const COUNTS_TTL_MS = 90 * 86_400_000
 
-const ROWS = `INSERT INTO refusals (at, request_id, account, key_hash, key_prefix, product, type, code, message)
-  SELECT r.value ->> 'at', r.value ->> 'requestId', r.value ->> 'account', r.value ->> 'keyHash', coalesce(k.prefix, ''),
-  r.value ->> 'product', r.value ->> 'type', r.value ->> 'code', r.value ->> 'message'
-  FROM json_each(?) r LEFT JOIN keys k ON k.hash = r.value ->> 'keyHash' WHERE true ORDER BY r.key`
+const ROWS = `INSERT INTO refusals (at, request_id, account, key_hash, product, type, code, message)
+  SELECT value ->> 'at', value ->> 'requestId', value ->> 'account', value ->> 'keyHash', value ->> 'product',
+  value ->> 'type', value ->> 'code', value ->> 'message' FROM json_each(?) ORDER BY key`
 const COUNTS = `INSERT INTO refusal_counts (hour, account, code, count)
   SELECT value ->> 'hour', value ->> 'account', value ->> 'code', value ->> 'count' FROM json_each(?) WHERE true
   ON CONFLICT DO UPDATE SET count = count + excluded.count`

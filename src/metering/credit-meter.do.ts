@@ -11,11 +11,11 @@ import { migrate } from '../core/migrate.store.ts'
 import { gatewayOf } from '../core/objects.client.ts'
 import { readVariables } from '../core/variables.ts'
 import { AccountLedger, type MeterTables, tablesOf } from './account-ledger.store.ts'
-import { type AccountState, remainingOf } from './account-state.ts'
+import { remainingOf } from './account-state.ts'
 import type { LeaseRequest, LeaseResponse } from './lease-api.ts'
 import { LEASE_TTL_MS, RECLAIM_GRACE_MS } from './ledger.ts'
 import type { MeterStore } from './meter.store.ts'
-import type { GrantResponse, KeySums, MeterApi } from './meter-api.ts'
+import type { AccountBalance, GrantResponse, KeySums, MeterApi } from './meter-api.ts'
 import { METER_SCHEMA } from './meter-schema.ts'
 import type { PipelineReport, PipelineResponse } from './pipeline-report.ts'
 import type { PlanInput, PlanState } from './plans/plan-period.ts'
@@ -125,10 +125,11 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements MeterA
     return this.#tables.visitors.waitMs(wholeMicro(perHour), wholeMicro(amount), Date.now())
   }
 
-  async balance(keyHash?: KeyHash): Promise<AccountState & { capLeft?: MicroCredits }> {
+  async balance(keyHash?: KeyHash): Promise<AccountBalance> {
     this.#renew(Date.now())
     const capLeft = keyHash === undefined ? Number.POSITIVE_INFINITY : this.#tables.caps.left(keyHash)
-    return { ...this.#ledger.account(), ...(Number.isFinite(capLeft) ? { capLeft } : {}) }
+    const lastUsedMs = this.#tables.usage.lastMs()
+    return { ...this.#ledger.account(), lastUsedMs, ...(Number.isFinite(capLeft) ? { capLeft } : {}) }
   }
 
   async usage(fromMs: number, toMs: number, keyHash?: KeyHash): Promise<UsageReport> {

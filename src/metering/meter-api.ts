@@ -38,8 +38,7 @@ export interface AccountMeterApi {
   replaceKey(oldHash: KeyHash, newHash: KeyHash): Promise<void>
   /** Lets the new key share the cap and spending of its predecessor. Idempotent. */
   inheritKey(oldHash: KeyHash, newHash: KeyHash): Promise<void>
-  /** `capLeft`: amount the key may still spend under its cap; absent if there is no cap. */
-  balance(keyHash?: KeyHash): Promise<AccountState & { readonly capLeft?: MicroCredits }>
+  balance(keyHash?: KeyHash): Promise<AccountBalance>
   /** Starts a plan for an account that has no plan. Otherwise it returns false and changes nothing. */
   beginPlan(order: PlanInput): Promise<boolean>
   /** Switches to this plan now and records the change. The same plan with the same terms grants nothing again. */
@@ -72,6 +71,13 @@ export interface AccountMeterApi {
   ): Promise<{ readonly sinceMs: number | null; readonly sums: readonly StatementSums[] }>
   /** Open streams, and the busiest key's requests in the last second, by kind. */
   streams(limit: number): Promise<StreamView & { readonly requests: Readonly<Record<string, number>> }>
+}
+
+export interface AccountBalance extends AccountState {
+  /** Start of the last hour with usage, after two days of that day; null: there is none. */
+  readonly lastUsedMs: number | null
+  /** Amount the key may still spend under its cap; absent if there is no cap. */
+  readonly capLeft?: MicroCredits
 }
 
 export interface KeySums {

@@ -27,7 +27,7 @@ interface Upload {
 const uploads: Upload[] = []
 const pages: string[] = []
 const workers = new Map<string, readonly Binding[]>()
-/** For both bindings. */
+/** For all bindings. */
 let database = new RemoteD1()
 let server: HttpServer
 let folder: string
@@ -62,7 +62,7 @@ afterAll(() => {
 /** As `migrations apply --remote` posts them: a whole file as one text, with its line of the ledger. */
 function migrate(to: RemoteD1, change = (_name: string, text: string) => text): void {
   to.query('CREATE TABLE d1_migrations (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE)')
-  for (const folder of ['accounts', 'history'].map((name) => join(ROOT, 'schemas/d1', name)))
+  for (const folder of ['accounts', 'usage', 'history'].map((name) => join(ROOT, 'schemas/d1', name)))
     for (const name of readdirSync(folder).sort())
       to.query(
         `${change(name, readFileSync(join(folder, name), 'utf8'))}\nINSERT INTO d1_migrations (name) VALUES ('${name}');`,

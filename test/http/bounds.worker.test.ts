@@ -30,7 +30,14 @@ class StaleKv {
 
 async function world() {
   const kv = new StaleKv() as unknown as KVNamespace
-  const ports = { db: bindings.ACCOUNTS, kv, keySecret: KEY_SECRET, meterOf, nowMs: () => Date.now() }
+  const ports = {
+    db: bindings.ACCOUNTS,
+    usage: bindings.USAGE,
+    kv,
+    keySecret: KEY_SECRET,
+    meterOf,
+    nowMs: () => Date.now(),
+  }
   const accounts = accountsOf(ports)
   const keys = new KeyService(ports)
   const issued = await keys.create({ plan: 'professional', label: 'bounds', kind: 'api' })

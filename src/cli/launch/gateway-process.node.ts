@@ -132,7 +132,8 @@ export async function migrate({ root, state }: Pick<GatewayProcessOptions, 'root
   const files = globSync('schemas/d1/*/*.sql', { cwd: root }).sort()
   const marker = join(state, 'migrated')
   if (existsSync(marker) && readFileSync(marker, 'utf8') === files.join()) return
-  const bare = { name: 'weir', modules: true, script: 'export default {}', d1Databases: ['ACCOUNTS', 'HISTORY'] }
+  const d1Databases = ['ACCOUNTS', 'USAGE', 'HISTORY']
+  const bare = { name: 'weir', modules: true, script: 'export default {}', d1Databases }
   const miniflare = new Miniflare(convertV4MiniflareOptions({ workers: [bare], ...commonOptions(state) }))
   try {
     for (const file of files) {

@@ -24,7 +24,7 @@ import { err, ok, type Result } from '../../core/result.ts'
 import { remainingOf } from '../../metering/account-state.ts'
 import type { AccountMeterApi } from '../../metering/meter-api.ts'
 import { type AccountPorts, accountsOf } from './account-service.client.ts'
-import type { ListedKey } from './key-shapes.ts'
+import type { ListedKey, UsedKey } from './key-shapes.ts'
 import type {
   IssuedKey,
   KeyInput,
@@ -36,8 +36,11 @@ import type {
   RotationInput,
 } from './platform-api.ts'
 import { badField, type Refusal } from './refusal.ts'
+import { lastUsed } from './usage-copy.store.ts'
 
 export interface KeyPorts extends AccountPorts {
+  /** D1 USAGE. */
+  readonly usage: D1Database
   readonly keySecret: string
 }
 
@@ -92,7 +95,7 @@ export class KeyService implements Keys {
   }
 
   async page(account: AccountId, after: KeyPosition | null, limit: number): Promise<readonly OwnKeyRow[]> {
-    const rows = await this.#store.keysOf(account, limit, after ?? undefined)
+    const rows = await this.#withUse(await this.#store.keysOf(account, limit, after ?? undefined))
     const fromMs = this.#ports.nowMs() - SPENT_MS
     const hashes = rows.map(({ hash }) => hash)
     const sums = await this.#ports
@@ -138,7 +141,7 @@ export class KeyService implements Keys {
     return { key, shown, row }
   }
 
-  async change(key: KeyRef, change: KeyChange): Promise<Result<KeyRow, Failure>> {
+  async change(key: KeyRef, change: KeyChange): Promise<Result<UsedKey, Failure>> {
     const row = await this.find(key)
     if (!row.ok) return row
     const beyond = kindRefusal({ ...change, kind: row.value.kind })
@@ -149,7 +152,8 @@ export class KeyService implements Keys {
     await this.#store.changeKey(row.value.hash, change)
     await meter.noteChange(row.value.hash)
     await this.#refreshHint(row.value.hash)
-    return this.find({ name: row.value.hash })
+    const changed = await this.find({ name: row.value.hash })
+    return changed.ok ? ok((await this.#withUse([changed.value]))[0] ?? { ...changed.value, lastUsed: null }) : changed
   }
 
   async rotate(key: KeyRef, input: RotationInput): Promise<Result<RotatedKey, Refusal>> {
@@ -204,9 +208,9 @@ export class KeyService implements Keys {
   }
 
   async list(account: AccountId | undefined, limit: number, after?: KeyPosition): Promise<ListedKey[]> {
-    const rows = await (account === undefined
-      ? this.#store.keys(limit, after)
-      : this.#store.keysOf(account, limit, after))
+    const rows = await this.#withUse(
+      await (account === undefined ? this.#store.keys(limit, after) : this.#store.keysOf(account, limit, after)),
+    )
     // One meter call per account, and one per key with a cap.
     const sumsByName = new Map<string, ReturnType<AccountMeterApi['balance']>>()
     const sumsOf = ({ account, hash, cap }: KeyRow) => {
@@ -221,6 +225,13 @@ export class KeyService implements Keys {
       const known = answer?.status === 'fulfilled' ? answer.value : null
       return { ...row, balance: known && remainingOf(known), capLeft: known?.capLeft ?? null }
     })
+  }
+
+  /** Without D1 USAGE, keys are still listed. */
+  async #withUse(rows: readonly KeyRow[]): Promise<UsedKey[]> {
+    const hashes = rows.map(({ hash }) => hash)
+    const used = await lastUsed(this.#ports.usage, hashes).catch(() => new Map<string, number>())
+    return rows.map((row) => ({ ...row, lastUsed: used.get(row.hash) ?? null }))
   }
 
   createdBy(key: Pick<KeyRow, 'hash' | 'root'>): Promise<readonly KeyName[]> {

@@ -110,6 +110,10 @@ export const keyNames = ({ hash, prefix, account, label }: z.infer<z.ZodObject<t
   return { hash, prefix, account, label }
 }
 
+const LastUsed = UnixMs.nullable().describe(
+  'Start of the last hour with charged usage, up to 15 minutes late; null: never, or unavailable',
+)
+
 export const KeyView = z
   .object({
     ...NAMES,
@@ -118,9 +122,7 @@ export const KeyView = z
     created: UnixMs.describe('Creation time, Unix milliseconds'),
     expires: UnixMs.nullable().describe('Expiry, Unix milliseconds; null: never'),
     revoked: UnixMs.nullable().describe('Revocation time, Unix milliseconds; null: not revoked'),
-    last_used: UnixMs.nullable().describe(
-      'Start of the last hour with charged usage, about a minute late; null: never',
-    ),
+    last_used: LastUsed,
     cap: CreditsText.nullable().describe(CAP_TEXT),
     ranges: z.array(z.string()).nullable().describe('Allowed IP ranges; null: any address'),
     pipelines: z.enum(PIPELINE_RIGHTS).nullable().describe(`${PIPELINES_TEXT}; null for API keys`),
@@ -142,17 +144,20 @@ export const IssuedKey = z.object({
 
 export const RevokedKey = z.object({ ...NAMES, revoked: UnixMs.describe('Revocation time, Unix milliseconds') })
 
+/** A key with the start of its last hour with charges; null: never, or unknown because D1 USAGE did not respond. */
+export type UsedKey = KeyRow & { readonly lastUsed: number | null }
+
 /** Response view of a key row. */
-export function keyView(key: KeyRow): z.infer<typeof KeyView> {
-  const { cap, root: _, replaces: __, ...rest } = key
-  return { ...rest, pipelines: pipelineRight(key), cap: cap === null ? null : formatCredits(cap) }
+export function keyView(key: UsedKey): z.infer<typeof KeyView> {
+  const { cap, root: _, replaces: __, lastUsed, ...rest } = key
+  return { ...rest, last_used: lastUsed, pipelines: pipelineRight(key), cap: cap === null ? null : formatCredits(cap) }
 }
 
 /**
  * A key with the balance of its account and its remaining cap; null if the meter did not respond. `capLeft` is also
  * null if there is no cap.
  */
-export type ListedKey = KeyRow & { readonly balance: MicroCredits | null; readonly capLeft: MicroCredits | null }
+export type ListedKey = UsedKey & { readonly balance: MicroCredits | null; readonly capLeft: MicroCredits | null }
 
 export function keyViewWithCap({ capLeft, balance: _, ...key }: ListedKey): z.infer<typeof KeyViewWithCap> {
   return { ...keyView(key), cap_remaining: capLeft === null ? null : formatCredits(capLeft) }

@@ -24,9 +24,11 @@ import type { PipelineRow } from '../../pipelines/pipeline-row.ts'
 import type { SinkLogLine, SinkMinute, SinkStatus, SinkTest } from '../../pipelines/sink-api.ts'
 import type { BlockLogApi, StatusCacheApi } from '../../protocol/feed/log-api.ts'
 import type { AuditRow } from './audit.ts'
-import type { KeyTerms, ListedKey } from './key-shapes.ts'
+import type { KeyTerms, ListedKey, UsedKey } from './key-shapes.ts'
 import type { PlanChange } from './plan-shapes.ts'
 import type { Refusal } from './refusal.ts'
+
+type Rows = <Row>(schema: z.ZodType<Row>, sql: string, ...values: readonly unknown[]) => Promise<Row[]>
 
 export interface Platform {
   readonly accounts: Accounts
@@ -36,8 +38,10 @@ export interface Platform {
   readonly checkout: Checkout & CheckoutEvents
   readonly staff: Staff
   readonly audit: Audit
-  /** Queries D1 and parses the rows; undefined values are bound as null. Every list query must use an index. */
-  readonly rows: <Row>(schema: z.ZodType<Row>, sql: string, ...values: readonly unknown[]) => Promise<Row[]>
+  /** Queries D1 ACCOUNTS, parses the rows and binds undefined values as null. Every list query must use an index. */
+  readonly rows: Rows
+  /** The same for D1 USAGE. */
+  readonly usageRows: Rows
   readonly meterOf: (account: AccountId) => AccountMeterApi & WebhookApi
   readonly log: () => Pick<BlockLogApi, 'reset'>
   readonly logStatus: StatusCacheApi['status']
@@ -136,7 +140,7 @@ export interface OwnKeyInput extends KeyTerms {
  * A key with its spending in 30 days and its remaining cap. Both are null if the meter did not respond; `capLeft` is
  * also null without a cap.
  */
-export type OwnKeyRow = KeyRow & { readonly spent: MicroCredits | null; readonly capLeft: MicroCredits | null }
+export type OwnKeyRow = UsedKey & { readonly spent: MicroCredits | null; readonly capLeft: MicroCredits | null }
 
 export interface IssuedKey {
   /** Shown only once; only the hash is stored. */
@@ -163,7 +167,7 @@ export interface KeyRef {
 export interface Keys {
   create(order: KeyInput): Promise<Result<IssuedKey, Failure>>
   /** Changes label, restrictions or expiry; isolates see it within a minute. */
-  change(key: KeyRef, change: KeyChange): Promise<Result<KeyRow, Failure>>
+  change(key: KeyRef, change: KeyChange): Promise<Result<UsedKey, Failure>>
   /**
    * Replaces a key with a new one that shares its cap; the old key works until the grace period ends. Each key can be
    * replaced once.

@@ -51,8 +51,8 @@ export function platformOf(
   objects: Pick<Objects, 'log' | 'statusCache' | 'archiver'> & { sink(pipeline: string): SinkApi },
   { read, now }: PlatformDeps,
 ): Platform {
-  const { ACCOUNTS: db, KEYS: kv, KEY_SECRET: keySecret = '' } = env
-  const ports = { db, kv, keySecret, meterOf: (account: AccountId) => meterOf(env, account), nowMs: now }
+  const { ACCOUNTS: db, USAGE: usage, KEYS: kv, KEY_SECRET: keySecret = '' } = env
+  const ports = { db, usage, kv, keySecret, meterOf: (account: AccountId) => meterOf(env, account), nowMs: now }
   const accounts = accountsOf(ports)
   const keys = new KeyService(ports)
   const refusalOf = (url: string) => urlRefusal(url, settings)
@@ -76,10 +76,8 @@ export function platformOf(
     }),
     staff: new StaffStore(db, keySecret),
     audit: auditIn(db),
-    rows: async (schema, sql, ...values) => {
-      const found = db.prepare(sql).bind(...values.map((value) => value ?? null))
-      return z.array(schema).parse((await found.all()).results)
-    },
+    rows: rowsOf(db),
+    usageRows: rowsOf(usage),
     meterOf: ports.meterOf,
     log: () => objects.log(),
     logStatus: () => objects.statusCache().status(),
@@ -99,6 +97,13 @@ export function platformOf(
     urlRefusal: refusalOf,
     isProxied: settings.TRUST_PROXY,
     now,
+  }
+}
+
+function rowsOf(db: D1Database): Platform['rows'] {
+  return async (schema, sql, ...values) => {
+    const found = db.prepare(sql).bind(...values.map((value) => value ?? null))
+    return z.array(schema).parse((await found.all()).results)
   }
 }
 

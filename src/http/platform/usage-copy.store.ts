@@ -1,7 +1,8 @@
-// Copies the meters' usage rows to D1 and maintains daily sums. Invariants: for each hour the row with the most changes
+// Copies the meters' usage rows to D1 USAGE, maintains daily sums, and finds the last use of keys. Invariants: for each hour the row with the most changes
 // wins, so that repeated, reordered or late copies have no effect, while a refund lowers the sum; a day is the sum of
 // its rows.
 
+import type { KeyHash } from '../../core/ids.ts'
 import type { UsageRow } from '../../metering/usage.ts'
 
 /** The newest version of each received row. SQLite takes the other columns from the row that has the maximum. */
@@ -28,4 +29,14 @@ const COPY = `INSERT INTO usage (key_hash, hour, product, type, calls, micro, ch
 export async function storeUsage(db: D1Database, rows: readonly UsageRow[]): Promise<void> {
   const text = JSON.stringify(rows)
   await db.batch([ADD_TO_DAYS, COPY].map((sql) => db.prepare(sql).bind(text)))
+}
+
+const LAST_USED = `SELECT value AS hash, (SELECT max(hour) FROM usage WHERE key_hash = value) AS hour FROM json_each(?)`
+
+/** Start of the last hour with charges, by key. Keys without charges are omitted. */
+export async function lastUsed(db: D1Database, hashes: readonly KeyHash[]): Promise<ReadonlyMap<string, number>> {
+  if (hashes.length === 0) return new Map()
+  const found = db.prepare(LAST_USED).bind(JSON.stringify(hashes))
+  const { results } = await found.all<{ hash: string; hour: number | null }>()
+  return new Map(results.flatMap(({ hash, hour }) => (hour === null ? [] : [[hash, hour]])))
 }

@@ -78,11 +78,8 @@ function countedEnv(env: Env): Env {
       if (name === 'get' || name === 'getWithMetadata') counts.kvReads++
       if (name === 'put' || name === 'delete') counts.kvWrites++
     }),
-    ACCOUNTS: over(env.ACCOUNTS, (name, [statements]) => {
-      if (name === 'prepare') counts.d1Statements++
-      // A batch takes prepared statements, counted before.
-      if (name === 'exec') counts.d1Statements += String(statements).split(';').length
-    }),
+    ACCOUNTS: countedDatabase(env.ACCOUNTS),
+    USAGE: countedDatabase(env.USAGE),
     CREDIT_METER: over(
       env.CREDIT_METER,
       () => {},
@@ -90,6 +87,14 @@ function countedEnv(env: Env): Env {
     ) as Meters,
   }
   return counted
+}
+
+function countedDatabase(database: D1Database): D1Database {
+  return over(database, (name, [statements]) => {
+    if (name === 'prepare') counts.d1Statements++
+    // A batch takes prepared statements, counted before.
+    if (name === 'exec') counts.d1Statements += String(statements).split(';').length
+  })
 }
 
 function countMeter(name: string, [request]: readonly unknown[]): void {

@@ -88,6 +88,7 @@ describe('a deploy', () => {
     const lines = said({ gateway: { ...gateway, d1_databases, kv_namespaces, vars }, account: null })
     expect(lines.map((line) => line.split(/[ :]+/).slice(0, 3).join(' '))).toEqual([
       'error ACCOUNTS has',
+      'error USAGE has',
       'error HISTORY has',
       'error KEYS has',
       'error wrangler.toml PATH_KEYS',
@@ -99,9 +100,10 @@ describe('a deploy', () => {
   })
 
   it('requires the bindings under the names that the code uses', () => {
-    const [database, history] = gateway.d1_databases
+    const [database, , history] = gateway.d1_databases
     expect(saidOf({ d1_databases: [{ ...database!, binding: 'weir_accounts' }, history!] })).toEqual([
       expect.stringMatching(/^error: wrangler.toml .*\[\[d1_databases\]\] .*"ACCOUNTS".*weir_accounts, HISTORY/),
+      expect.stringMatching(/^error: wrangler.toml .*"USAGE"/),
     ])
     expect(saidOf({ kv_namespaces: [...gateway.kv_namespaces, ...gateway.kv_namespaces] })).toEqual([
       expect.stringMatching(/^error: wrangler.toml .*\[\[kv_namespaces\]\] .*"KEYS".*KEYS, KEYS/),

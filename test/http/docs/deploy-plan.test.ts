@@ -19,16 +19,16 @@ const facts: PlanFacts = {
   given: {},
   secretsFault: null,
   account: null,
-  files: { ACCOUNTS: ['0001_a.sql', '0002_b.sql'], HISTORY: ['0001_c.sql'] },
+  files: { ACCOUNTS: ['0001_a.sql', '0002_b.sql'], USAGE: [], HISTORY: ['0001_c.sql'] },
 }
 const plan = (change: Partial<PlanFacts> = {}) => deployPlan({ ...facts, ...change }).join('\n')
 
 describe('a plan', () => {
   it('lists everything it creates, and the commands for missing parts, without an account', () => {
     const text = plan()
-    for (const name of ['weir-accounts', 'weir-history'])
+    for (const name of ['accounts', 'usage', 'history'])
       expect(text).toContain(
-        `D1 ${name} (${name === 'weir-accounts' ? 'ACCOUNTS' : 'HISTORY'}): no id. Run npm run wrangler -- d1 create ${name}`,
+        `D1 weir-${name} (${name.toUpperCase()}): no id. Run npm run wrangler -- d1 create weir-${name}`,
       )
     expect(text).toMatch(/KV KEYS: no id.*kv namespace create KEYS/)
     expect(text).toContain('r2 bucket create weir-archive')

@@ -11,7 +11,7 @@ const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
 const filesOf = (database: string) => globSync(`schemas/d1/${database}/*.sql`, { cwd: ROOT }).sort()
 const MASTER = 'SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY name'
 
-describe.each(['accounts', 'history'])('migrations of %s', (database) => {
+describe.each(['accounts', 'usage', 'history'])('migrations of %s', (database) => {
   const files = filesOf(database)
 
   it('give the same result when split at every semicolon', () => {

@@ -2,9 +2,10 @@
 
 import { beforeAll, describe, expect, it } from 'vitest'
 import { storeUsage } from '../../../src/http/platform/usage-copy.store.ts'
+import { meterOf, spend } from '../../metering/meter.worker.ts'
 import { ask, bindings, newKey } from './operator.worker.ts'
 
-const { ACCOUNTS: db } = bindings
+const { USAGE: db } = bindings
 const HOUR = 3_600_000
 const hour = Math.floor(Date.now() / HOUR) * HOUR
 const today = new Date(hour).toISOString().slice(0, 10)
@@ -34,12 +35,12 @@ beforeAll(async () => {
   ])
   for (const [i, id] of ['a', 'b', 'c'].entries())
     await ask('POST', '/accounts/zeta/grants', { credits: 10 * (i + 1), idempotency_key: id })
-  const insert = `INSERT INTO refusals (at, request_id, account, key_hash, key_prefix, product, type, code, message)
-    VALUES (?, ?, 'Acme-1', ?, ?, 'info', 'l2Book', ?, 'no')`
+  const insert = `INSERT INTO refusals (at, request_id, account, key_hash, product, type, code, message)
+    VALUES (?, ?, 'Acme-1', ?, 'info', 'l2Book', ?, 'no')`
   for (const [i, code] of ['rate_limited', 'forbidden', 'rate_limited'].entries())
     await db
       .prepare(insert)
-      .bind(hour + i, `req_refused${i}`, key.hash, key.prefix, code)
+      .bind(hour + i, `req_refused${i}`, key.hash, code)
       .run()
   await db.prepare("INSERT INTO refusal_counts VALUES (?, 'Acme-1', 'rate_limited', 7)").bind(hour).run()
 })
@@ -64,19 +65,22 @@ describe('accounts', () => {
 
   it('show keys and balance', async () => {
     const [acme] = (await ask('GET', '/accounts?search=Acme-1')).json.accounts
-    expect(acme).toMatchObject({ plan: 'trial', keys: 2, last_used: hour, balance: '25000' })
+    expect(acme).toMatchObject({ plan: 'trial', keys: 2, last_used: null, balance: '25000' })
+    await spend(meterOf('other'), key.hash, 1_000_000)
+    const [other] = (await ask('GET', '/accounts?search=other')).json.accounts
+    expect(other).toMatchObject({ keys: 0, last_used: hour, balance: '9999' })
   })
 
   it('are listed quickly even if there are ten thousand', async () => {
     const insert = `INSERT INTO accounts (id, plan, created) SELECT 'many-' || value, 'entry', 1
       FROM (WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE value < 10000) SELECT value FROM n)`
-    await db.prepare(insert).run()
+    await bindings.ACCOUNTS.prepare(insert).run()
     const started = performance.now()
     // Only the meters of the page are called.
     const { json } = await ask('GET', '/accounts?search=many-9999&limit=100')
     console.log(`a search among 10,000 accounts: ${Math.round(performance.now() - started)} ms`)
     expect(json.accounts).toHaveLength(1)
-    await db.prepare("DELETE FROM accounts WHERE id LIKE 'many-%'").run()
+    await bindings.ACCOUNTS.prepare("DELETE FROM accounts WHERE id LIKE 'many-%'").run()
   })
 })
 
@@ -121,10 +125,10 @@ describe('the business report', () => {
   it('shows sign-ups against their limits, and the number of networks', async () => {
     const insert = `INSERT INTO signup_links (hash, address, base, created, area, domain)
       SELECT 'shown ' || value, value, value, ?, ?, ? FROM json_each('[1,2,3]')`
-    await db.batch([
-      db.prepare(insert).bind(Date.now(), 'network', 'domain'),
-      db.prepare(insert.replace('shown', 'old')).bind(Date.now() - 86_500_000, 'old network', 'domain'),
-      db.prepare(insert.replace('shown', 'owners')).bind(Date.now(), null, null),
+    await bindings.ACCOUNTS.batch([
+      bindings.ACCOUNTS.prepare(insert).bind(Date.now(), 'network', 'domain'),
+      bindings.ACCOUNTS.prepare(insert.replace('shown', 'old')).bind(Date.now() - 86_500_000, 'old network', 'domain'),
+      bindings.ACCOUNTS.prepare(insert.replace('shown', 'owners')).bind(Date.now(), null, null),
     ])
     const { json } = await ask('GET', '/business')
     const spread = { networks: 1, most_of_network: 3, domains: 1, most_of_domain: 3 }

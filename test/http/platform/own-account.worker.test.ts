@@ -311,7 +311,7 @@ describe('account status', () => {
 
 describe('rejections', () => {
   it('are counted with the index on the account', async () => {
-    const plan = bindings.ACCOUNTS.prepare(`EXPLAIN QUERY PLAN ${COUNTS_SINCE}`).bind(1, 'acme')
+    const plan = bindings.USAGE.prepare(`EXPLAIN QUERY PLAN ${COUNTS_SINCE}`).bind(1, 'acme')
     expect(JSON.stringify((await plan.all()).results)).toContain('(account=? AND hour>?)')
   })
 
@@ -324,7 +324,7 @@ describe('rejections', () => {
       { account: own.account, keyHash: own.hash, requestId: 'req_1', type: 'ownKeys', code: 'invalid_request' },
       { type: 'clearOwnWebhook', code: 'not_found' },
     ])
-    for (const batch of gate.batches) await storeRefusals(bindings.ACCOUNTS, batch, Date.now())
+    for (const batch of gate.batches) await storeRefusals(bindings.USAGE, batch, Date.now())
     const { data } = await ask(gate, own.key, 'GET', '/refusals/')
     expect(data.refusals.map(({ prefix, code }: Record<string, string>) => [prefix, code])).toEqual([
       [own.prefix, 'not_found'],
@@ -361,12 +361,12 @@ describe('rejections', () => {
           },
           start + i * 50_000,
         )
-      await storeRefusals(bindings.ACCOUNTS, calls.take()!, Date.now())
+      await storeRefusals(bindings.USAGE, calls.take()!, Date.now())
     }
     const newest = "SELECT request_id FROM refusals WHERE account = 'flooded' ORDER BY at DESC, number DESC"
-    const kept = (await bindings.ACCOUNTS.prepare(newest).all()).results
+    const kept = (await bindings.USAGE.prepare(newest).all()).results
     expect([kept.length, kept[0]]).toEqual([500, { request_id: 'req_39' }])
-    const counts = await bindings.ACCOUNTS.prepare(COUNTS_SINCE).bind(0, 'flooded').all()
+    const counts = await bindings.USAGE.prepare(COUNTS_SINCE).bind(0, 'flooded').all()
     expect(counts.results).toEqual([{ code: 'invalid_json', count: 4_000 }])
   })
 

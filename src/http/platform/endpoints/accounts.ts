@@ -60,7 +60,7 @@ const ListedAccount = z
     created: UnixMs.describe('Creation time, Unix milliseconds'),
     keys: z.int().describe('Number of active keys'),
     last_used: UnixMs.nullable().describe(
-      'Start of the last hour with charged usage, about a minute late; null: never',
+      'Start of the last hour with charged usage, after two days of that day; null: never, or meter unavailable',
     ),
     balance: CreditsText.nullable().describe('Credit balance; null: meter unavailable'),
   })
@@ -87,16 +87,24 @@ const listAccounts = defineEndpoint({
   ),
   handle: async ({ query: { search, plan, after = '', limit } }, { rows, meterOf, now }) => {
     const select = `SELECT id AS account, plan, created,
-      (SELECT count(*) FROM keys WHERE account = a.id AND revoked IS NULL AND (expires IS NULL OR expires > ?1)) AS keys,
-      (SELECT max((SELECT max(hour) FROM usage WHERE key_hash = k.hash)) FROM keys k WHERE account = a.id) AS last_used
+      (SELECT count(*) FROM keys WHERE account = a.id AND revoked IS NULL AND (expires IS NULL OR expires > ?1)) AS keys
       FROM accounts a WHERE id > ?2 AND (?3 IS NULL OR instr(lower(id), lower(?3)) > 0) AND (?4 IS NULL OR plan = ?4)
       ORDER BY id LIMIT ?5`
-    const found = await rows(ListedAccount.omit({ balance: true }), select, now(), after, search, plan, limit + 1)
+    const found = await rows(
+      ListedAccount.omit({ balance: true, last_used: true }),
+      select,
+      now(),
+      after,
+      search,
+      plan,
+      limit + 1,
+    )
     const page = found.slice(0, limit)
     const sums = await Promise.allSettled(page.map(({ account }) => meterOf(account).balance()))
     const accounts = page.map((row, i) => {
       const sum = sums[i]
-      return { ...row, balance: sum?.status === 'fulfilled' ? formatCredits(remainingOf(sum.value)) : null }
+      if (sum?.status !== 'fulfilled') return { ...row, last_used: null, balance: null }
+      return { ...row, last_used: sum.value.lastUsedMs, balance: formatCredits(remainingOf(sum.value)) }
     })
     return reply(200, { accounts, next: nextCursor(found, limit, ({ account }) => account) })
   },

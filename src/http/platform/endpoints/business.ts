@@ -268,7 +268,7 @@ export const business = defineEndpoint({
   id: 'business',
   route: 'GET /admin/business',
   summary: 'Report credits sold and used, calls, rejections and platform cost by day',
-  description: `Covers all accounts, about a minute late. At most ${DAYS_MAX} days; default: the last month.`,
+  description: `Covers all accounts, up to 15 minutes late. At most ${DAYS_MAX} days; default: the last month.`,
   query: usageQuery({}),
   responses: okResponse('The report', Business, {
     from: '2026-11-21',
@@ -291,16 +291,16 @@ export const business = defineEndpoint({
       assumptions: [...COST_ASSUMPTIONS],
     },
   }),
-  handle: async ({ query }, { rows, logStatus, hubs, millionMicroUsd, signUpsPerDay, now }) => {
+  handle: async ({ query }, { rows, usageRows, logStatus, hubs, millionMicroUsd, signUpsPerDay, now }) => {
     const window = usageWindow(query, now())
     if (!window.ok) return window
     const { fromMs, toMs } = window.value
     const days = (toMs - fromMs) / DAY_MS
     if (days > DAYS_MAX) return err(badField('from', `must be within ${DAYS_MAX} days of "to"`))
     const [used, granted, refused, paid, [counts = ZERO_COUNTS], [links], status] = await Promise.all([
-      rows(UsageDayRow, USED, fromMs, toMs),
+      usageRows(UsageDayRow, USED, fromMs, toMs),
       rows(GrantDayRow, GRANTED, fromMs, toMs),
-      rows(RefusalDayRow, REFUSED, fromMs, toMs),
+      usageRows(RefusalDayRow, REFUSED, fromMs, toMs),
       rows(PaidOrdersRow, PAID, fromMs, toMs),
       rows(Counts, COUNTS_NOW),
       signUpsPerDay === null ? [] : rows(SignUpLinks, SIGN_UP_LINKS, now() - DAY_MS),

@@ -1,12 +1,13 @@
 // Lists of rejected requests, for the operator and for the account.
 
 import * as z from 'zod'
-import { AccountId } from '../../../core/ids.ts'
+import { AccountId, KeyHash } from '../../../core/ids.ts'
 import { HOUR_MS } from '../../../core/time.ts'
 import { wholeNumber } from '../../../core/whole-number.ts'
 import { READ_ACCESS_TEXT } from '../account-resource.ts'
 import { defineEndpoint, okResponse, reply } from '../endpoint.ts'
 import { Before, Limit, Next, pageOf, UnixMs, withoutNumber } from '../fields.ts'
+import type { Platform } from '../platform-api.ts'
 
 export const RefusalRow = z
   .object({
@@ -23,9 +24,19 @@ export const RefusalRow = z
   })
   .meta({ id: 'Refused' })
 
-/** The SELECT statement, without its WHERE and ORDER BY clauses. */
-export const REFUSAL_ROWS =
-  'SELECT number, at, request_id, account, key_prefix AS prefix, product, type, code, message FROM refusals'
+const StoredRefusal = RefusalRow.omit({ prefix: true }).extend({ number: z.int(), key_hash: KeyHash })
+
+/** Rejected requests, selected by the rest of the statement, with the prefixes of their keys. */
+export async function refusalRows(
+  { usageRows, keys }: Pick<Platform, 'usageRows' | 'keys'>,
+  rest: string,
+  ...values: readonly unknown[]
+): Promise<(z.infer<typeof RefusalRow> & { readonly number: number })[]> {
+  const select = `SELECT number, at, request_id, account, key_hash, product, type, code, message FROM refusals ${rest}`
+  const stored = await usageRows(StoredRefusal, select, ...values)
+  const names = await keys.namesByHash([...new Set(stored.map(({ key_hash: hash }) => hash))])
+  return stored.map(({ key_hash: hash, ...row }) => ({ ...row, prefix: names.get(hash)?.prefix ?? '' }))
+}
 
 const listRefusals = defineEndpoint({
   id: 'listRefusals',
@@ -44,10 +55,9 @@ const listRefusals = defineEndpoint({
     z.object({ refusals: z.array(RefusalRow).describe('Rejected requests, newest first'), next: Next }),
   ),
   handle: async ({ query: { account, code, before, limit } }, platform) => {
-    const select = `${REFUSAL_ROWS} WHERE (?1 IS NULL OR account = ?1) AND (?2 IS NULL OR code = ?2)
+    const rest = `WHERE (?1 IS NULL OR account = ?1) AND (?2 IS NULL OR code = ?2)
       AND (?3 IS NULL OR number < ?3) ORDER BY number DESC LIMIT ?4`
-    const Row = RefusalRow.extend({ number: z.int() })
-    const { rows, next } = pageOf(await platform.rows(Row, select, account, code, before, limit + 1), limit)
+    const { rows, next } = pageOf(await refusalRows(platform, rest, account, code, before, limit + 1), limit)
     return reply(200, { refusals: rows.map(withoutNumber), next })
   },
 })
@@ -82,14 +92,15 @@ const ownRefusals = defineEndpoint({
     }),
     { since: 1789916400000 },
   ),
-  handle: async ({ query: { limit, hours }, identity: { account } }, { rows, now }) => {
-    const nowMs = now()
+  handle: async ({ query: { limit, hours }, identity: { account } }, platform) => {
+    const nowMs = platform.now()
     const since = nowMs - (nowMs % HOUR_MS) - (hours - 1) * HOUR_MS
     const [refusals, counts] = await Promise.all([
-      rows(OwnRefusalRow, `${REFUSAL_ROWS} WHERE account = ? ORDER BY at DESC, number DESC LIMIT ?`, account, limit),
-      rows(CodeCount, COUNTS_SINCE, since, account),
+      refusalRows(platform, 'WHERE account = ? ORDER BY at DESC, number DESC LIMIT ?', account, limit),
+      platform.usageRows(CodeCount, COUNTS_SINCE, since, account),
     ])
-    return reply(200, { refusals, since, counts })
+    const own = refusals.map(({ number: _, account: __, ...row }) => row)
+    return reply(200, { refusals: own, since, counts })
   },
 })
 

@@ -7,7 +7,7 @@ import { err } from '../../../core/result.ts'
 import { defineEndpoint, okResponse, reply } from '../endpoint.ts'
 import { SearchText, UnixMs } from '../fields.ts'
 import { badField } from '../refusal.ts'
-import { REFUSAL_ROWS, RefusalRow } from './refusals.ts'
+import { RefusalRow, refusalRows } from './refusals.ts'
 import { AUDIT_EXAMPLE, AUDIT_ROWS, AuditLine } from './staff.ts'
 
 const MATCHES_MAX = 20
@@ -45,21 +45,20 @@ export const search = defineEndpoint({
     }),
     { audit: [AUDIT_EXAMPLE] },
   ),
-  handle: async ({ query: { q } }, { rows }) => {
+  handle: async ({ query: { q } }, platform) => {
+    const { rows } = platform
     if (/^cq[tsoe]_/.test(q) && q.length > DISPLAY_LENGTH)
       return err(badField('q', `must not be a full key or token. Send its first ${DISPLAY_LENGTH} characters`))
     const isKey = /^(?:cq[ts]_|[0-9a-f]{64}$)/.test(q)
     const isRequest = q.startsWith('req_')
-    const [accounts, keys, refusals, audit] = await Promise.all([
+    const [accounts, keys, found, audit] = await Promise.all([
       rows(AccountMatch, ACCOUNTS_LIKE, q, MATCHES_MAX),
       isKey ? rows(KeyMatch, KEYS_LIKE, q, MATCHES_MAX) : [],
-      isRequest
-        ? rows(RefusalRow, `${REFUSAL_ROWS} WHERE request_id = ? ORDER BY number DESC LIMIT ?`, q, MATCHES_MAX)
-        : [],
+      isRequest ? refusalRows(platform, 'WHERE request_id = ? ORDER BY number DESC LIMIT ?', q, MATCHES_MAX) : [],
       isRequest
         ? rows(AuditLine, `${AUDIT_ROWS} WHERE a.request_id = ? ORDER BY a.number DESC LIMIT ?`, q, MATCHES_MAX)
         : [],
     ])
-    return reply(200, { accounts, keys, refusals, audit })
+    return reply(200, { accounts, keys, refusals: found.map(({ number: _, ...row }) => row), audit })
   },
 })
