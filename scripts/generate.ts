@@ -11,6 +11,7 @@ import { commandLine, program } from '../src/core/command-line.node.ts'
 import { asyncApiDocument } from '../src/http/docs/asyncapi.ts'
 import { openApiDocument } from '../src/http/docs/openapi.ts'
 import { ENDPOINTS } from '../src/http/platform/catalogue.ts'
+import { monthTable } from '../src/http/platform/month-bill.ts'
 import { CATALOGUE } from '../src/info/queries/catalogue.ts'
 import { FeederFrame, GatewayFrame } from '../src/protocol/feed/protocol.ts'
 import { publishedFrame } from '../src/relay/channel.ts'
@@ -62,6 +63,7 @@ const PARTS: readonly (readonly [path: string, name: string, text: () => string]
   ['docs/reference/rest.md', 'platform calls', platformCallsTable],
   ['docs/reference/rest.md', 'data calls', dataCallsTable],
   ['docs/reference/pipelines.md', 'pipeline calls', pipelineCallsTable],
+  ['docs/operators/reference/costs.md', 'month', monthTable],
   ['docs/operators/reference/status.md', 'status', statusTable],
   ['docs/operators/reference/status.md', 'feeder status', feederStatusTable],
 ]

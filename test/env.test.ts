@@ -36,7 +36,7 @@ describe('wrangler file variables', () => {
     })
     expect(gatewaySettings(gateway.vars)).toEqual({
       ...liveSettings(live.vars),
-      RELAYS_PER_REGION: 8,
+      RELAYS_PER_REGION: 2,
       PATH_KEYS: false,
       KEY_CHECK: true,
       METER_FAILURE: 'closed',

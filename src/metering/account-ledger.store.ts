@@ -5,6 +5,7 @@ import { type MicroCredits, wholeMicro } from '../core/amount.ts'
 import type { KeyHash } from '../core/ids.ts'
 import { Tables } from '../core/tables.store.ts'
 import { type AccountState, remainingOf } from './account-state.ts'
+import { AMPLE, UNREPORTED_MAX } from './credit-lease.ts'
 import { KeyCaps, KeyChanges, KeyEnds } from './keys.store.ts'
 import type { LeaseRequest, LeaseResponse } from './lease-api.ts'
 import {
@@ -15,10 +16,11 @@ import {
   decideReport,
   evolveAccount,
   evolveLease,
+  isOftenWrittenOff,
   newLease,
   RECLAIM_GRACE_MS,
 } from './ledger.ts'
-import { MeterStore } from './meter.store.ts'
+import { type MeterStorage, MeterStore } from './meter.store.ts'
 import type { GrantResponse } from './meter-api.ts'
 import { METER_API_VERSION } from './meter-version.ts'
 import type { PipelineReport, PipelineResponse } from './pipeline-report.ts'
@@ -35,8 +37,8 @@ import type { Webhooks } from './webhooks/webhooks.do.ts'
 const v = METER_API_VERSION
 
 /** Tables of one account's meter. */
-export const tablesOf = (sql: SqlStorage) => ({
-  store: new MeterStore(sql),
+export const tablesOf = (storage: MeterStorage, { sql } = storage) => ({
+  store: new MeterStore(storage),
   plans: new PlanStore(sql),
   caps: new KeyCaps(sql),
   changes: new KeyChanges(sql),
@@ -101,10 +103,21 @@ export class AccountLedger implements StreamPayer {
     return { ok: true }
   }
 
-  refund({ keyHash, type, amount }: Pick<MinuteCharge, 'keyHash' | 'type' | 'amount'>, chargedMs: number): void {
+  refund(
+    { keyHash, type, amount }: Pick<MinuteCharge, 'keyHash' | 'type' | 'amount'>,
+    nowMs: number,
+    chargedMs: number,
+  ): void {
     this.#tables.caps.add(keyHash, -wholeMicro(amount))
     this.#put(evolveAccount(this.#tables.store.account(), { type: 'refunded', amount }))
-    this.#tables.store.addUsage(keyHash, [{ product: 'stream', type, calls: -1, amount: -amount }], chargedMs)
+    this.#tables.store.addUsage(keyHash, [{ product: 'stream', type, calls: -1, amount: -amount }], nowMs, chargedMs)
+  }
+
+  unpaidMax(keys: readonly KeyHash[]): MicroCredits {
+    const { available, spent, writtenOff } = this.#tables.store.account()
+    if (isOftenWrittenOff({ spent, writtenOff })) return 0
+    const room = keys.reduce((least, key) => Math.min(least, this.#tables.caps.room(key)), available)
+    return Math.min(UNREPORTED_MAX, Math.floor(room / AMPLE))
   }
 
   lease(request: LeaseRequest, nowMs: number): LeaseResponse {

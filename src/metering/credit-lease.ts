@@ -47,14 +47,18 @@ const DENIAL_MS = 1_000
  * because that report also tops up the grant.
  */
 const FORECAST_MS = 5_000
-const FORECAST_AMPLE_MS = 15_000
+const FORECAST_AMPLE_MS = 25_000
 /**
  * A report is due when the lease has not reported for this long, or when the unreported spending is large, either in
  * absolute terms or relative to the balance. An isolate that is shut down loses at most that spending, plus about one
- * second of it.
+ * second of it. The time is less than a lease's, and revocations arrive with reports.
  */
-export const REPORT_EVERY_MS = 10_000
+export const REPORT_EVERY_MS = 20_000
 export const REPORT_AT: MicroCredits = 10 * MICRO_PER_CREDIT
+/** The same of calls and minutes, whose reports cost more in relation to their price than those of pipelines. */
+export const UNREPORTED_MAX: MicroCredits = 50 * MICRO_PER_CREDIT
+const CALL_REPORTS = { at: UNREPORTED_MAX, everyMs: REPORT_EVERY_MS }
+const PIPELINE_REPORTS = { at: REPORT_AT, everyMs: 10_000 }
 /** How long an isolate remembers a revoked key. It is longer than the lifetime of any cached key record. */
 const REVOKED_MS = 60_000
 const RETIRED_MAX = 64
@@ -73,8 +77,13 @@ export const AMPLE = 64
  * Decides whether spending must be reported. `sinceMs` is negative if the clock was set back. `left` is the remaining
  * balance.
  */
-export function isReportDue(unreported: MicroCredits, sinceMs: number, left: MicroCredits): boolean {
-  return unreported >= Math.min(REPORT_AT, left / AMPLE) || Math.abs(sinceMs) >= REPORT_EVERY_MS
+export function isReportDue(
+  unreported: MicroCredits,
+  sinceMs: number,
+  left: MicroCredits,
+  { at, everyMs } = PIPELINE_REPORTS,
+): boolean {
+  return unreported >= Math.min(at, left / AMPLE) || Math.abs(sinceMs) >= everyMs
 }
 
 export class CreditLease {
@@ -141,7 +150,8 @@ export class CreditLease {
     const lease = this.#current
     this.#lastUseMs = nowMs
     const missing = Math.max(0, amount - lease.free)
-    if (missing === 0 && !this.#isDue(lease, nowMs)) {
+    // An exchange for tokens alone also reports spending that would be due soon.
+    if (missing === 0 && !this.#isDue(lease, nowMs + REPORT_EVERY_MS / 2)) {
       return { lease, amount, sentAtMs: nowMs, request: this.#noopRequest(lease) }
     }
     const { forecast } = this.#forecast(nowMs)
@@ -215,7 +225,7 @@ export class CreditLease {
   }
 
   #isDue({ unreported, reportedMs }: IsolateLease, nowMs: number): boolean {
-    return isReportDue(unreported, nowMs - reportedMs, this.#outside)
+    return isReportDue(unreported, nowMs - reportedMs, this.#outside, CALL_REPORTS)
   }
 
   #retire(lease: IsolateLease): void {

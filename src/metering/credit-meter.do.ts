@@ -5,6 +5,7 @@ import { DurableObject } from 'cloudflare:workers'
 import { type MicroCredits, wholeMicro } from '../core/amount.ts'
 import { Egress } from '../core/egress.client.ts'
 import { EgressSettings } from '../core/egress.ts'
+import { hash32 } from '../core/hash.ts'
 import type { KeyHash } from '../core/ids.ts'
 import { logEvent } from '../core/log.client.ts'
 import { migrate } from '../core/migrate.store.ts'
@@ -23,14 +24,24 @@ import { RequestBuckets } from './request-buckets.ts'
 import type { Statement } from './statement.ts'
 import type { StreamReport, StreamResponse, StreamView } from './streams/stream-api.ts'
 import { StreamLedger } from './streams/stream-ledger.ts'
-import type { StackedUsage, UsagePage, UsagePosition, UsageReport, UsageSink } from './usage.ts'
+import {
+  hourOf,
+  nextCopyMs,
+  type StackedUsage,
+  type UsagePage,
+  type UsagePosition,
+  type UsageReport,
+  type UsageRow,
+  type UsageSink,
+} from './usage.ts'
 import type { Delivery, Webhook, WebhookInput } from './webhooks/webhook-api.ts'
 import { Webhooks } from './webhooks/webhooks.do.ts'
 
 /** Interval between prunings while prunable rows exist. */
 const PRUNE_EVERY_MS = 3_600_000
-/** Usage is copied to D1 at most this long after it was counted. */
-const COPY_EVERY_MS = 60_000
+/** Meters copy usage at different times within this period, so that D1 is not called by all of them at once. */
+const COPY_SPREAD_MS = 120_000
+const COPY_RETRY_MS = 60_000
 /** Maximum number of keys or types in a chart. */
 const STACK_PARTS = 40
 
@@ -40,19 +51,21 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements MeterA
   readonly #ledger: AccountLedger
   readonly #streamLedger: StreamLedger
   readonly #requests = new RequestBuckets()
+  readonly #copyDelayMs: number
   #alarmAtMs = 0
 
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
     super(ctx, env)
     migrate(ctx.storage, METER_SCHEMA)
-    this.#tables = tablesOf(ctx.storage.sql)
+    this.#tables = tablesOf(ctx.storage)
     this.#webhooks = new Webhooks(ctx, new Egress(readVariables(EgressSettings, env)), () => gatewayOf(env))
     this.#ledger = new AccountLedger(this.#tables, this.#webhooks)
     this.#streamLedger = new StreamLedger(this.#tables.streams, this.#ledger)
+    this.#copyDelayMs = hash32(String(ctx.id)) % COPY_SPREAD_MS
   }
 
   stream(report: StreamReport): Promise<StreamResponse> {
-    return this.#decide((now) => this.#streamLedger.apply(report, now), COPY_EVERY_MS)
+    return this.#decide((now) => this.#streamLedger.apply(report, now))
   }
 
   lease(request: LeaseRequest): Promise<LeaseResponse> {
@@ -66,7 +79,7 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements MeterA
   }
 
   settlePipeline(report: PipelineReport): Promise<PipelineResponse> {
-    return this.#decide((now) => this.#ledger.settlePipeline(report, now), COPY_EVERY_MS)
+    return this.#decide((now) => this.#ledger.settlePipeline(report, now))
   }
 
   grantCredits(id: string, amount: MicroCredits): Promise<GrantResponse> {
@@ -106,6 +119,7 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements MeterA
   }
 
   async capKey(keyHash: KeyHash, cap: MicroCredits | null): Promise<void> {
+    this.#settleUsage()
     this.#tables.caps.put(keyHash, cap === null ? null : wholeMicro(cap))
   }
 
@@ -128,27 +142,32 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements MeterA
   async balance(keyHash?: KeyHash): Promise<AccountBalance> {
     this.#renew(Date.now())
     const capLeft = keyHash === undefined ? Number.POSITIVE_INFINITY : this.#tables.caps.left(keyHash)
-    const lastUsedMs = this.#tables.usage.lastMs()
+    const lastUsedMs = this.#tables.store.lastUsedMs()
     return { ...this.#ledger.account(), lastUsedMs, ...(Number.isFinite(capLeft) ? { capLeft } : {}) }
   }
 
   async usage(fromMs: number, toMs: number, keyHash?: KeyHash): Promise<UsageReport> {
+    this.#settleUsage()
     return this.#tables.usage.report(fromMs, toMs, keyHash)
   }
 
   async spentByDay(days: readonly number[]): Promise<readonly MicroCredits[]> {
+    this.#settleUsage()
     return this.#tables.usage.spentByDay(days, Date.now())
   }
 
   async usagePage(fromMs: number, toMs: number, after: UsagePosition | null, limit: number): Promise<UsagePage> {
+    this.#settleUsage()
     return this.#tables.usage.page(fromMs, toMs, after, limit)
   }
 
   async usageStack(fromMs: number, toMs: number, by: 'key' | 'type'): Promise<readonly StackedUsage[]> {
+    this.#settleUsage()
     return this.#tables.usage.stacked(fromMs, toMs, by, STACK_PARTS)
   }
 
   async keySums(keyHashes: readonly KeyHash[], fromMs: number): Promise<readonly KeySums[]> {
+    this.#settleUsage()
     const spent = this.#tables.usage.spentBy(keyHashes, fromMs)
     return keyHashes.map((keyHash) => {
       const left = this.#tables.caps.left(keyHash)
@@ -157,11 +176,13 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements MeterA
   }
 
   async statement(fromMs: number, toMs: number): Promise<Statement> {
+    this.#settleUsage()
     this.#renew(Date.now())
     return this.#tables.statements.statement(fromMs, toMs, remainingOf(this.#ledger.account()))
   }
 
   async statementSums(times: readonly number[]) {
+    this.#settleUsage()
     this.#renew(Date.now())
     return {
       sinceMs: this.#tables.statements.since(),
@@ -207,13 +228,13 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements MeterA
     this.#webhooks.deliver(now)
     try {
       this.#renew(now)
-      this.ctx.storage.transactionSync(() => this.#tidy(now))
+      this.#tables.store.transact(() => this.#tidy(now))
     } catch (error) {
       logEvent('meter_upkeep_failed', { error })
       await this.#wakeAt(now + RECLAIM_GRACE_MS)
       return
     }
-    if (!(await copyUsage(this.ctx, this.#tables.store, gatewayOf(this.env)))) await this.#wakeAt(now + COPY_EVERY_MS)
+    await this.#copyUsage(now)
     const first = this.#tables.store.firstDeadline()
     if (first !== null) await this.#wakeAt(Math.max(first + RECLAIM_GRACE_MS, now + 1_000))
     else if (this.#tables.store.hasMortalRows() || this.#tables.streams.hasMortalRows())
@@ -221,7 +242,39 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements MeterA
     await this.#wakeAt(Math.max(this.#ledger.periodEndMs, now + 1_000))
   }
 
+  /**
+   * Copies usage to D1 if that is due. Never rejects. Invariant: an hour may have changed until its copy is confirmed.
+   * Repeating a copy is harmless, because rows contain sums, not differences.
+   */
+  async #copyUsage(now: number): Promise<void> {
+    const { store } = this.#tables
+    const changedMs = store.uncopiedMs()
+    if (changedMs === 0) return
+    if (this.#copyMs(changedMs) > now) return this.#wakeAt(this.#copyMs(changedMs))
+    const before = store.changes()
+    try {
+      await copyRows(store, gatewayOf(this.env))
+    } catch (error) {
+      logEvent('usage_copy_failed', { error })
+      return this.#wakeAt(now + COPY_RETRY_MS)
+    }
+    store.markCopied(now, before)
+    // More changes are likely. Setting the alarm now avoids setting a later one first.
+    await this.#wakeAt(this.#copyMs(now))
+  }
+
+  /** Time at which a change is copied. */
+  #copyMs(changedMs: number): number {
+    return nextCopyMs(changedMs) + this.#copyDelayMs
+  }
+
+  /** Makes the usage of this hour visible to reports. */
+  #settleUsage(): void {
+    this.#tables.store.transact(() => this.#tables.store.settleUsage())
+  }
+
   #tidy(now: number): void {
+    this.#tables.store.settleUsage(hourOf(now))
     this.#ledger.reclaim(now)
     this.#tables.store.prune(now)
     this.#tables.streams.prune(now)
@@ -229,7 +282,7 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements MeterA
 
   #renew(now: number): void {
     if (now < this.#ledger.periodEndMs) return
-    this.ctx.storage.transactionSync(() => this.#ledger.renewPlan(now))
+    this.#tables.store.transact(() => this.#ledger.renewPlan(now))
   }
 
   async #turnPlan(order: PlanInput): Promise<PlanState> {
@@ -242,8 +295,11 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements MeterA
   async #decide<T>(decision: (now: number) => T, wakeInMs = Number.POSITIVE_INFINITY): Promise<T> {
     const now = Date.now()
     this.#renew(now)
-    const answer = this.ctx.storage.transactionSync(() => decision(now))
-    await this.#wakeAt(now + wakeInMs)
+    const answer = this.#tables.store.transact(() => decision(now))
+    const changedMs = this.#tables.store.uncopiedMs()
+    // A copy that is overdue has failed, and is retried later.
+    const copyMs = changedMs === 0 ? Number.POSITIVE_INFINITY : this.#copyMs(changedMs)
+    await this.#wakeAt(Math.min(now + wakeInMs, Math.max(copyMs, now + COPY_RETRY_MS)))
     return answer
   }
 
@@ -258,23 +314,13 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements MeterA
 }
 
 const ROWS = 500
-const ROUNDS = 20
 
-/**
- * Copies due usage to D1; true if nothing is left. Never rejects. Invariant: a row stays due until its copy is
- * confirmed. Repeating a copy is harmless, because rows contain sums, not differences.
- */
-async function copyUsage(ctx: DurableObjectState, store: MeterStore, sink: UsageSink): Promise<boolean> {
-  for (let round = 0; round < ROUNDS; round++) {
-    const rows = store.usageDue(ROWS)
-    if (rows.length === 0) return true
-    try {
-      await sink.storeUsage(rows)
-    } catch (error) {
-      logEvent('usage_copy_failed', { error })
-      return false
-    }
-    ctx.storage.transactionSync(() => store.markUsageCopied(rows))
+/** Copies all rows that may have changed. */
+async function copyRows(store: MeterStore, sink: UsageSink): Promise<void> {
+  for (let after: UsageRow | null = null; ; ) {
+    const rows = store.usageToCopy(after, ROWS)
+    if (rows.length > 0) await sink.storeUsage(rows)
+    after = rows.at(-1) ?? null
+    if (rows.length < ROWS) return
   }
-  return false
 }

@@ -194,6 +194,11 @@ const CALL_BY_CALL_BELOW = 64
 /** No forecasts for an account with more than 1 % of its spending written off. */
 const WRITTEN_OFF_SHARE = 100
 
+/** Whether so much was written off that nothing may be spent ahead of its report. */
+export function isOftenWrittenOff({ writtenOff, spent }: Pick<AccountState, 'writtenOff' | 'spent'>): boolean {
+  return writtenOff * WRITTEN_OFF_SHARE > spent
+}
+
 /** Micro-credits to add to a lease; null if less than `need` is available. */
 export function grantSize(
   account: AccountState,
@@ -202,8 +207,7 @@ export function grantSize(
   const { available } = account
   if (available < request.need) return null
   const waiting = request.need === 0 ? 0 : Math.min(Math.max(request.waiting, request.need), available)
-  const callByCall =
-    available < request.need * CALL_BY_CALL_BELOW || account.writtenOff * WRITTEN_OFF_SHARE > account.spent
+  const callByCall = available < request.need * CALL_BY_CALL_BELOW || isOftenWrittenOff(account)
   if (callByCall) return waiting
   return Math.max(waiting, Math.min(request.forecast, Math.floor(available / FORECAST_SHARE)))
 }

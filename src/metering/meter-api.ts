@@ -74,7 +74,7 @@ export interface AccountMeterApi {
 }
 
 export interface AccountBalance extends AccountState {
-  /** Start of the last hour with usage, after two days of that day; null: there is none. */
+  /** Start of the last hour with usage; null: there is none. */
   readonly lastUsedMs: number | null
   /** Amount the key may still spend under its cap; absent if there is no cap. */
   readonly capLeft?: MicroCredits

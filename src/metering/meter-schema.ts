@@ -5,7 +5,7 @@ export const METER_SCHEMA = [
   `CREATE TABLE account (
     one INTEGER PRIMARY KEY CHECK (one = 1), available INTEGER NOT NULL CHECK (available >= 0),
     held INTEGER NOT NULL CHECK (held >= 0), spent INTEGER NOT NULL, granted INTEGER NOT NULL,
-    written_off INTEGER NOT NULL) STRICT;
+    written_off INTEGER NOT NULL, hour INTEGER NOT NULL, usage TEXT NOT NULL, uncopied INTEGER NOT NULL) STRICT;
   CREATE TABLE most (one INTEGER PRIMARY KEY CHECK (one = 1), micro INTEGER NOT NULL) STRICT;
   -- No index by time: every report would move a row of it, and there are few leases to look through.
   CREATE TABLE leases (
@@ -18,9 +18,7 @@ export const METER_SCHEMA = [
     hour INTEGER NOT NULL, key_hash TEXT NOT NULL, product TEXT NOT NULL, type TEXT NOT NULL,
     calls INTEGER NOT NULL, amount INTEGER NOT NULL, changes INTEGER NOT NULL,
     PRIMARY KEY (hour, key_hash, product, type)) STRICT, WITHOUT ROWID;
-  CREATE TABLE usage_due (
-    hour INTEGER NOT NULL, key_hash TEXT NOT NULL, product TEXT NOT NULL, type TEXT NOT NULL,
-    PRIMARY KEY (hour, key_hash, product, type)) STRICT, WITHOUT ROWID;
+  CREATE TABLE copied (one INTEGER PRIMARY KEY CHECK (one = 1), hour INTEGER NOT NULL) STRICT;
   CREATE TABLE rolled (one INTEGER PRIMARY KEY CHECK (one = 1), until INTEGER NOT NULL) STRICT;
   CREATE TABLE uncharged (hour INTEGER PRIMARY KEY, amount INTEGER NOT NULL) STRICT;
 

@@ -1,5 +1,6 @@
 // Tables of a CreditMeter: account, leases, grants, revoked keys, pipeline totals, and usage per hour (past days: per
-// day) with its copy queue. Called inside one synchronous transaction per decision; ledger.ts has the rules.
+// day). Each decision is one synchronous transaction; ledger.ts has the rules. Rows that are written are the largest part
+// of a meter's cost, so the account's row also has the usage of the current hour.
 
 import type { KeyHash } from '../core/ids.ts'
 import { Tables } from '../core/tables.store.ts'
@@ -14,6 +15,8 @@ const LEASE_MEMORY_MS = 3_600_000
 const USAGE_MEMORY_MS = 400 * DAY_MS
 /** Maximum number of days merged per run. The first run may find a year of them. */
 const ROLLED_DAYS = 31
+/** Maximum number of usage lines in the account's row, each of about 200 bytes. */
+const LINES_MAX = 64
 
 type LeaseRow = {
   id: string
@@ -25,28 +28,96 @@ type LeaseRow = {
   usage: string
 }
 
+/** Usage of a key in one hour by product and type. */
+interface HourLine extends UsageLine {
+  readonly keyHash: KeyHash
+  /** Number of changes that the sums include. */
+  readonly changes: number
+}
+
+/** The account's row: its balance, and the usage of one hour that is not in `usage` yet. */
+interface AccountRow {
+  readonly account: AccountState
+  readonly hour: number
+  readonly lines: readonly HourLine[]
+  readonly uncopiedMs: number
+}
+
 interface StoredLease {
   readonly lease: Lease
   readonly usage: readonly UsageLine[]
 }
 
+export type MeterStorage = Pick<DurableObjectStorage, 'sql' | 'transactionSync'>
+
 export class MeterStore extends Tables {
-  account(): AccountState {
-    const row = this.first<Record<keyof AccountState, number>>(
-      'SELECT available, held, spent, granted, written_off AS writtenOff FROM account',
-    )
-    return row ?? EMPTY_ACCOUNT
+  readonly #storage: MeterStorage
+  #isOpen = false
+  /** The account's row in the current transaction, once it was read. */
+  #row: AccountRow | null = null
+  #isChanged = false
+  /** Changes of usage since the object started: all, and those of past hours. */
+  readonly #changes = { all: 0, late: 0 }
+
+  constructor(storage: MeterStorage) {
+    super(storage.sql)
+    this.#storage = storage
   }
 
-  putAccount(a: AccountState): void {
+  /** Runs a transaction. Everything that it changes in the balance and in this hour's usage is written as one row. */
+  transact<T>(run: () => T): T {
+    this.#isOpen = true
+    try {
+      return this.#storage.transactionSync(() => {
+        const result = run()
+        if (this.#row !== null && this.#isChanged) this.#write(this.#row)
+        return result
+      })
+    } finally {
+      this.#isOpen = false
+      this.#row = null
+      this.#isChanged = false
+    }
+  }
+
+  account(): AccountState {
+    return this.#read().account
+  }
+
+  /** Runs inside `transact`. */
+  putAccount(account: AccountState): void {
+    this.#change({ account })
+  }
+
+  #read(): AccountRow {
+    const row = this.#row ?? this.#stored()
+    if (this.#isOpen) this.#row = row
+    return row
+  }
+
+  #stored(): AccountRow {
+    type Stored = AccountState & { readonly hour: number; readonly usage: string; readonly uncopiedMs: number }
+    const stored = this.first<Stored>(
+      `SELECT available, held, spent, granted, written_off AS writtenOff, hour, usage, uncopied AS uncopiedMs
+       FROM account`,
+    )
+    if (stored === undefined) return { account: EMPTY_ACCOUNT, hour: 0, lines: [], uncopiedMs: 0 }
+    const { hour, usage, uncopiedMs, ...account } = stored
+    return { account, hour, lines: JSON.parse(usage), uncopiedMs }
+  }
+
+  #change(change: Partial<AccountRow>): void {
+    if (!this.#isOpen) throw new Error('the account changes only inside a transaction')
+    this.#row = { ...this.#read(), ...change }
+    this.#isChanged = true
+  }
+
+  #write({ account: a, hour, lines, uncopiedMs }: AccountRow): void {
     this.run(
-      `INSERT INTO account VALUES (1, ?, ?, ?, ?, ?) ON CONFLICT (one) DO UPDATE SET available = excluded.available,
-       held = excluded.held, spent = excluded.spent, granted = excluded.granted, written_off = excluded.written_off`,
-      a.available,
-      a.held,
-      a.spent,
-      a.granted,
-      a.writtenOff,
+      `INSERT INTO account VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (one) DO UPDATE SET
+       available = excluded.available, held = excluded.held, spent = excluded.spent, granted = excluded.granted,
+       written_off = excluded.written_off, hour = excluded.hour, usage = excluded.usage, uncopied = excluded.uncopied`,
+      ...[a.available, a.held, a.spent, a.granted, a.writtenOff, hour, JSON.stringify(lines), uncopiedMs],
     )
   }
 
@@ -124,58 +195,91 @@ export class MeterStore extends Tables {
     this.run('INSERT INTO revoked VALUES (?, ?) ON CONFLICT DO NOTHING', keyHash, atMs)
   }
 
-  addUsage(keyHash: KeyHash, lines: readonly UsageLine[], nowMs: number): void {
-    for (const { product, type, calls, amount } of lines) {
-      this.run(
-        `INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, 1) ON CONFLICT DO UPDATE SET
-         calls = calls + excluded.calls, amount = amount + excluded.amount, changes = changes + 1`,
-        hourOf(nowMs),
-        keyHash,
-        product,
-        type,
-        calls,
-        amount,
-      )
-      // Runs in the same transaction, so that every counted row is also copied.
-      this.run(
-        'INSERT INTO usage_due VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
-        hourOf(nowMs),
-        keyHash,
-        product,
-        type,
-      )
+  /** Counts usage of the hour of `atMs`, which may be before that of `nowMs`. Runs inside `transact`. */
+  addUsage(keyHash: KeyHash, added: readonly UsageLine[], nowMs: number, atMs = nowMs): void {
+    if (added.length === 0) return
+    this.settleUsage(hourOf(nowMs))
+    this.#changes.all++
+    const change = { uncopiedMs: this.#read().uncopiedMs || nowMs }
+    if (hourOf(atMs) < hourOf(nowMs)) {
+      this.#changes.late++
+      for (const line of added) this.#addRow(hourOf(atMs), { ...line, keyHash, changes: 1 })
+      this.run('UPDATE copied SET hour = ?1 WHERE hour > ?1', hourOf(atMs))
+      this.#change(change)
+    } else {
+      const lines = added.reduce((all, line) => addLine(all, keyHash, line), this.#read().lines)
+      this.#change({ ...change, hour: hourOf(nowMs), lines })
     }
   }
 
-  /** Rows changed since their last copy, oldest first, at most `limit`. */
-  usageDue(limit: number): UsageRow[] {
-    return this.all<UsageRow>(
-      `SELECT u.hour, u.key_hash AS keyHash, u.product, u.type, u.calls, u.amount, u.changes
-         FROM usage_due JOIN usage u USING (hour, key_hash, product, type) ORDER BY u.hour LIMIT ?`,
-      limit,
+  /**
+   * Moves usage from the account's row to the rows that reports read: that of hours before `hour`, or all of it if there
+   * are many lines. Runs inside `transact`.
+   */
+  settleUsage(hour = Number.POSITIVE_INFINITY): void {
+    const { hour: counted, lines } = this.#read()
+    if (lines.length === 0 || (counted >= hour && lines.length <= LINES_MAX)) return
+    for (const line of lines) this.#addRow(counted, line)
+    this.#change({ lines: [] })
+  }
+
+  #addRow(hour: number, { keyHash, product, type, calls, amount, changes }: HourLine): void {
+    this.run(
+      `INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
+       calls = calls + excluded.calls, amount = amount + excluded.amount, changes = changes + excluded.changes`,
+      ...[hour, keyHash, product, type, calls, amount, changes],
     )
   }
 
-  /** Marks rows as copied, except those changed meanwhile. */
-  markUsageCopied(rows: readonly UsageRow[]): void {
-    for (const { hour, keyHash, product, type, changes } of rows) {
-      this.run(
-        `DELETE FROM usage_due WHERE hour = ?1 AND key_hash = ?2 AND product = ?3 AND type = ?4 AND ?5 =
-         (SELECT changes FROM usage WHERE hour = ?1 AND key_hash = ?2 AND product = ?3 AND type = ?4)`,
-        hour,
-        keyHash,
-        product,
-        type,
-        changes,
-      )
-    }
+  /** Start of the last hour with usage; null if there is none. */
+  lastUsedMs(): number | null {
+    return this.#stored().hour || null
+  }
+
+  /** Time of the first change that is not copied; 0 if everything is copied. */
+  uncopiedMs(): number {
+    return this.#stored().uncopiedMs
+  }
+
+  /** Number of changes so far, to be passed to `markCopied`. */
+  changes(): { readonly all: number; readonly late: number } {
+    return { ...this.#changes }
+  }
+
+  /** Rows of hours that may have changed since their last copy, after a row, oldest first, at most `limit`. */
+  usageToCopy(after: UsageRow | null, limit: number): UsageRow[] {
+    const { hour = 0, keyHash = '', product = '', type = '' } = after ?? {}
+    return this.all<UsageRow>(
+      `SELECT hour, key_hash AS keyHash, product, type, sum(calls) AS calls, sum(amount) AS amount,
+         sum(changes) AS changes
+       FROM (SELECT * FROM usage WHERE hour >= (SELECT coalesce(max(hour), 0) FROM copied) AND hour >= ?1
+         UNION ALL SELECT account.hour, value ->> 'keyHash', value ->> 'product', value ->> 'type',
+           value ->> 'calls', value ->> 'amount', value ->> 'changes' FROM account, json_each(account.usage))
+       GROUP BY 1, 2, 3, 4 HAVING (hour, keyHash, product, type) > (?1, ?2, ?3, ?4) ORDER BY 1, 2, 3, 4 LIMIT ?5`,
+      ...[hour, keyHash, product, type, limit],
+    )
+  }
+
+  /** Everything was copied that had changed before `startMs`, when there were this many changes. */
+  markCopied(startMs: number, before: { readonly all: number; readonly late: number }): void {
+    this.transact(() => {
+      if (this.#changes.late === before.late) this.#putCopiedHour(hourOf(startMs))
+      this.#change({ uncopiedMs: this.#changes.all === before.all ? 0 : startMs })
+    })
+  }
+
+  /** All hours before this one are copied. */
+  #putCopiedHour(hour: number): void {
+    this.run(
+      'INSERT INTO copied VALUES (1, ?) ON CONFLICT DO UPDATE SET hour = excluded.hour WHERE hour < excluded.hour',
+      hour,
+    )
   }
 
   /** Deletes expired rows. */
   prune(nowMs: number): void {
     this.run('DELETE FROM leases WHERE open = 0 AND until < ?', nowMs - LEASE_MEMORY_MS)
     this.run('DELETE FROM usage WHERE hour < ?', nowMs - USAGE_MEMORY_MS)
-    this.run('DELETE FROM usage_due WHERE hour < ?', nowMs - USAGE_MEMORY_MS)
     this.#rollUp(nowMs)
   }
 
@@ -189,7 +293,7 @@ export class MeterStore extends Tables {
     const { since } = this.one<{ since: number | null }>(select)
     if (since === null || since >= ended) return
     const until = Math.min(ended, since - (since % DAY_MS) + ROLLED_DAYS * DAY_MS)
-    if (this.has('SELECT 1 FROM usage_due WHERE hour < ? LIMIT 1', until)) return
+    if (this.uncopiedMs() !== 0 && !this.has('SELECT 1 FROM copied WHERE hour >= ?', until)) return
     const hours = `hour >= ?1 AND hour < ?2 AND hour % ${DAY_MS} > 0`
     this.run(
       `INSERT INTO usage SELECT hour - hour % ${DAY_MS} AS day, key_hash, product, type, sum(calls), sum(amount), sum(changes)
@@ -212,4 +316,12 @@ export class MeterStore extends Tables {
 function storedLease(row: LeaseRow): StoredLease {
   const { id, key_hash: keyHash, granted, settled, until: untilMs, open, usage } = row
   return { lease: { id, keyHash, granted, settled, untilMs, open: open === 1 }, usage: JSON.parse(usage) }
+}
+
+function addLine(lines: readonly HourLine[], keyHash: KeyHash, added: UsageLine): HourLine[] {
+  const { product, type, calls, amount } = added
+  const isSame = (line: HourLine) => line.keyHash === keyHash && line.product === product && line.type === type
+  const known = lines.find(isSame) ?? { keyHash, product, type, calls: 0, amount: 0, changes: 0 }
+  const sum = { ...known, calls: known.calls + calls, amount: known.amount + amount, changes: known.changes + 1 }
+  return [...lines.filter((line) => !isSame(line)), sum]
 }

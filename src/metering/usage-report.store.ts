@@ -41,11 +41,6 @@ export class UsageReports extends Tables {
   /** Cost of each day up to its last hour whose cost is final. */
   readonly #settled = new BoundedMap<number, { readonly untilMs: number; readonly amount: MicroCredits }>(CACHED_DAYS)
 
-  /** Start of the last hour or merged day with usage; null if there is none. */
-  lastMs(): number | null {
-    return this.one<{ hour: number | null }>('SELECT max(hour) AS hour FROM usage').hour
-  }
-
   spentByDay(days: readonly number[], nowMs: number): MicroCredits[] {
     return days.map((day) => {
       const endMs = day + DAY_MS

@@ -71,6 +71,14 @@ export interface UsageSink {
   storeUsage(rows: readonly UsageRow[]): Promise<void>
 }
 
+/** Usage is copied to D1 this often. An hour's end is the end of such a period, so the last copy of an hour is final. */
+const COPY_EVERY_MS = 10 * 60_000
+
+/** Time of the next copy after a change, before the meter's own delay. */
+export function nextCopyMs(changedMs: number): number {
+  return (Math.floor(changedMs / COPY_EVERY_MS) + 1) * COPY_EVERY_MS
+}
+
 /** Start of the hour in Unix ms. */
 export function hourOf(nowMs: number): number {
   return Math.floor(nowMs / HOUR_MS) * HOUR_MS

@@ -1,12 +1,7 @@
 // Computes from counted operations what Weir costs at Cloudflare's list prices: for a million info calls, and for a
 // stream.
 
-import {
-  FRAMES_PER_REQUEST,
-  OBJECT_GB,
-  PER_GB_SECOND,
-  PER_MILLION,
-} from '../../src/http/platform/endpoints/business.ts'
+import { FRAMES_PER_REQUEST, OBJECT_GB, PER_GB_SECOND, PER_MILLION } from '../../src/http/platform/month-bill.ts'
 import type { Counts } from './counted/counts.ts'
 
 /** Dollars per million calls, where `calls` took `cpuMs` each and did what `counts` say. */
@@ -19,7 +14,7 @@ export function dollarsPerMillionCalls(calls: number, cpuMs: number, counts: Cou
     PER_MILLION.objectRowWritten * perCall(counts.rowsWritten) +
     PER_MILLION.kvRead * perCall(counts.kvReads) +
     PER_MILLION.kvWrite * perCall(counts.kvWrites) +
-    PER_MILLION.d1Statement * perCall(counts.d1Statements)
+    PER_MILLION.d1RowWritten * perCall(counts.d1Statements)
   )
 }
 

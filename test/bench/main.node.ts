@@ -1,7 +1,9 @@
 // `npm run bench`: speed and memory, each figure beside a bare baseline of the platform measured in the same run, and
-// a Markdown table at the end. `--quick` is a smoke run, `--only NAME[,NAME]` runs some sections.
+// a Markdown table at the end. `--quick` is a smoke run, `--only NAME[,NAME]` runs some sections, and `--month` prints the
+// bill of a month.
 
 import { commandLine, failUsage, program } from '../../src/core/command-line.node.ts'
+import { monthTable } from '../../src/http/platform/month-bill.ts'
 import { billingLines } from './billing.node.ts'
 import { coreLine } from './core.node.ts'
 import { creditLines } from './credits.node.ts'
@@ -42,16 +44,17 @@ const LIMIT_MS = 3_000_000
 
 const say = (text: string) => void process.stderr.write(`${text}\n`)
 
-function options(): { quick: boolean; archive: boolean; names: readonly string[] } {
+function options(): { quick: boolean; archive: boolean; month: boolean; names: readonly string[] } {
   const bench = program('npm run bench --', 'speed and memory beside a bare baseline', ['', '--only core,info'])
     .option('--quick', 'a smoke run')
     .option('--no-archive', 'a gateway without the archive')
     .option('--only <names>', `some sections: ${NAMES.join(',')}`)
-  const { quick = false, archive, only } = commandLine(bench).opts()
+    .option('--month', 'the bill of a month from counted operations, without a run')
+  const { quick = false, archive, month = false, only } = commandLine(bench).opts()
   const names = only?.split(',') ?? NAMES
   const unknown = names.find((name) => !NAMES.includes(name))
   if (unknown !== undefined) failUsage(bench, `option '--only <names>': there is no section '${unknown}'`)
-  return { quick, archive, names }
+  return { quick, archive, month, names }
 }
 
 async function run({ quick, archive, names }: ReturnType<typeof options>): Promise<Line[]> {
@@ -94,9 +97,10 @@ const limit = setTimeout(() => {
 }, LIMIT_MS)
 const start = performance.now()
 try {
-  const lines = await run(options())
-  process.stdout.write(`\n${tableOf(lines)}\n\n`)
-  say(`${((performance.now() - start) / 1000).toFixed(0)} s`)
+  const chosen = options()
+  const table = chosen.month ? monthTable() : tableOf(await run(chosen))
+  process.stdout.write(`\n${table}\n\n`)
+  if (!chosen.month) say(`${((performance.now() - start) / 1000).toFixed(0)} s`)
 } catch (error) {
   say(`the bench could not be finished: ${(error as Error).stack}`)
   process.exitCode = 1

@@ -136,6 +136,7 @@ describe('visitors of the live page', () => {
     const minute = (id: string, visitorsPerHour?: number) => ({
       subscription: `visitors/${id}`,
       ordinal: 0,
+      count: 1,
       keyHash: key.hash,
       type: 'trades',
       amount: 1_000_000,

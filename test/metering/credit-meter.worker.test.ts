@@ -2,16 +2,24 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'c
 import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 import { keyHashOf } from '../../src/core/ids.ts'
+import { HOUR_MS } from '../../src/core/time.ts'
 import { storeUsage } from '../../src/http/platform/usage-copy.store.ts'
 import type { LeaseRequest } from '../../src/metering/lease-api.ts'
 import { LeasePool } from '../../src/metering/leases.client.ts'
 import { LEASE_TTL_MS, RECLAIM_GRACE_MS } from '../../src/metering/ledger.ts'
+import { MeterStore } from '../../src/metering/meter.store.ts'
 import type { MeterApi } from '../../src/metering/meter-api.ts'
 import { PLANS } from '../../src/metering/plans/plan.ts'
-import type { UsageRow } from '../../src/metering/usage.ts'
+import { hourOf, type UsageRow } from '../../src/metering/usage.ts'
 import { identityOf } from '../kit/identity.ts'
 import { CREDIT, meterOf, spend, stubOf } from './meter.worker.ts'
 
+/** Usage, that of this hour included. */
+const USED = `SELECT key_hash, product, type, sum(calls) AS calls, sum(amount) AS amount
+  FROM (SELECT key_hash, product, type, calls, amount FROM usage
+    UNION ALL SELECT value ->> 'keyHash', value ->> 'product', value ->> 'type', value ->> 'calls', value ->> 'amount'
+    FROM account, json_each(account.usage))
+  GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`
 const K = keyHashOf('k')
 
 const request = (over: Partial<LeaseRequest>): LeaseRequest => ({
@@ -31,9 +39,7 @@ const granted = async (account: string, amount: number) => {
   return meterOf(account)
 }
 const usageOf = (account: string) =>
-  runInDurableObject(stubOf(account), (_, { storage }) =>
-    storage.sql.exec('SELECT key_hash, product, type, calls, amount FROM usage').toArray(),
-  )
+  runInDurableObject(stubOf(account), (_, { storage }) => storage.sql.exec(USED).toArray())
 
 describe('CreditMeter', () => {
   it('grants once per id and rejects the id with another amount', async () => {
@@ -189,8 +195,10 @@ describe('CreditMeter', () => {
         micro: number | null
       }
     const alarm = async () => {
-      await runInDurableObject(stubOf(name), (object) => {
+      await runInDurableObject(stubOf(name), (object, { storage }) => {
         Object.defineProperty(object, 'env', { value: { GATEWAY: { storeUsage: keep } }, configurable: true })
+        storage.sql.exec('UPDATE account SET uncopied = 1')
+        return storage.setAlarm(Date.now() + 60_000)
       })
       expect(await runDurableObjectAlarm(stubOf(name))).toBe(true)
     }
@@ -214,11 +222,38 @@ describe('CreditMeter', () => {
     await alarm()
     const { spent } = await meterOf(name).balance()
     expect(await copied()).toMatchObject({ micro: spent })
-    const due = await runInDurableObject(stubOf(name), (_, state) =>
-      state.storage.sql.exec('SELECT * FROM usage_due').toArray(),
+    const [row] = await runInDurableObject(stubOf(name), (_, { storage }) =>
+      storage.sql.exec('SELECT uncopied FROM account').toArray(),
     )
-    expect(due).toEqual([])
+    expect(row).toEqual({ uncopied: 0 })
     expect((await meterOf(name).usage(0, Date.now() + 1)).byKey).toMatchObject([{ keyHash: 'copied', amount: spent }])
+  })
+
+  it('copies an hour again after a refund, and no other past hour', async () => {
+    const rows = await runInDurableObject(stubOf('refunded hour'), (_, { storage }) => {
+      const store = new MeterStore(storage)
+      const start = hourOf(Date.now())
+      const count = (calls: number, nowMs: number, atMs = nowMs) => {
+        const lines = [{ product: 'stream', type: 'trades', calls, amount: calls }]
+        store.transact(() => store.addUsage(keyHashOf('k'), lines, nowMs, atMs))
+      }
+      const hours = () => store.usageToCopy(null, 10).map(({ hour, calls }) => [(hour - start) / HOUR_MS, calls])
+      for (const hour of [0, 1, 2]) count(5, start + hour * HOUR_MS)
+      const first = hours()
+      store.markCopied(start + 2 * HOUR_MS, store.changes())
+      const second = hours()
+      count(-1, start + 2 * HOUR_MS, start + HOUR_MS)
+      return [first, second, hours()]
+    })
+    const all = [0, 1, 2].map((hour) => [hour, 5])
+    expect(rows).toEqual([
+      all,
+      [[2, 5]],
+      [
+        [1, 4],
+        [2, 5],
+      ],
+    ])
   })
 
   it('limits a capped key to its cap, through leases and charges, and does not limit others', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { KEY_ENDED } from '../../src/core/failure.ts'
 import type { Charging, Hold } from '../../src/metering/charging.ts'
-import { REPORT_AT, REPORT_EVERY_MS } from '../../src/metering/credit-lease.ts'
+import { REPORT_EVERY_MS, UNREPORTED_MAX } from '../../src/metering/credit-lease.ts'
 import type { LeaseMeterApi, LeaseRequest, LeaseResponse } from '../../src/metering/lease-api.ts'
 import { LeasePool } from '../../src/metering/leases.client.ts'
 import { ManualClock } from '../http/manual-clock.ts'
@@ -163,7 +163,7 @@ describe('one isolate', () => {
       spent += each * CREDIT
       ages.push({ spent, atMs: clock.now })
       // In addition to the bound, there is the spending of the two seconds that a check and a report may take.
-      expect(spent - meter.account.spent).toBeLessThanOrEqual(REPORT_AT + 2 * rate * each * CREDIT)
+      expect(spent - meter.account.spent).toBeLessThanOrEqual(UNREPORTED_MAX + 2 * rate * each * CREDIT)
       await clock.advance(1000 / rate)
       while (ages[0] && ages[0].spent <= meter.account.spent) ages.shift()
       expect(clock.now - (ages[0]?.atMs ?? clock.now)).toBeLessThanOrEqual(REPORT_EVERY_MS + 2_000)
@@ -319,8 +319,8 @@ describe('a revoked key', () => {
   }
 
   it.each([
-    // If the reporter has stopped, the end of the lease applies. Otherwise, the next report is at most ten seconds
-    // away, or one second at ten credits per second.
+    // If the reporter has stopped, the end of the lease applies. Otherwise, the next report or the next exchange for
+    // request tokens tells.
     [500, 1, true, 12_000],
     [50, 1, true, 3_000],
     [500, 0, true, 30_000],

@@ -17,7 +17,16 @@ export async function spend(meter: StreamMeterApi, key: string, amount: number):
   const keyHash = keyHashOf(key)
   // A distinct body, so that no rest of another minute pays for it.
   const body = `spent ${spent++}`
-  const charge = { subscription: `r/${body}`, ordinal: 0, keyHash, type: 'allFills', amount, body, leftMs: 60_000 }
+  const charge = {
+    subscription: `r/${body}`,
+    ordinal: 0,
+    count: 1,
+    keyHash,
+    type: 'allFills',
+    amount,
+    body,
+    leftMs: 60_000,
+  }
   const here = { alive: null, sockets: 0, subscriptions: 0, perMinute: 0, keys: [], connects: [], ends: [] }
   const limits = { connections: 1, subscriptions: 1 }
   const { minutes } = await meter.stream({ v: 1, relay: 'r', life: 1, ...here, limits, charges: [charge] })

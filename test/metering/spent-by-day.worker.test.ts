@@ -28,8 +28,9 @@ it('equals the report, however often and late it is requested', async () => {
   let run = 0
   await fc.assert(
     fc.asyncProperty(fc.array(act, { minLength: 5, maxLength: 60 }), async (acts) => {
-      const seen = await runInDurableObject(stubOf(`spent ${run++}`), (_, { storage: { sql } }) => {
-        const store = new MeterStore(sql)
+      const seen = await runInDurableObject(stubOf(`spent ${run++}`), (_, { storage }) => {
+        const { sql } = storage
+        const store = new MeterStore(storage)
         const asked = new UsageReports(sql)
         let now = START
         const used: { readonly type: string; readonly amount: number; readonly atMs: number }[] = []
@@ -37,16 +38,18 @@ it('equals the report, however often and late it is requested', async () => {
           now += afterMs
           const last = used.at(-1)
           if (what === 'use') {
-            store.addUsage(keyHashOf('k'), [line(type, amount)], now)
+            store.transact(() => store.addUsage(keyHashOf('k'), [line(type, amount)], now))
             used.push({ type, amount, atMs: now })
           } else if (what === 'refund' && last && now - last.atMs < HOUR) {
-            store.addUsage(keyHashOf('k'), [line(last.type, -last.amount)], last.atMs)
+            const back = [line(last.type, -last.amount)]
+            store.transact(() => store.addUsage(keyHashOf('k'), back, now, last.atMs))
             used.pop()
           } else if (what === 'prune') {
-            store.markUsageCopied(store.usageDue(1_000))
-            store.prune(now)
+            store.markCopied(now, store.changes())
+            store.transact(() => store.prune(now))
           }
           if (what !== 'ask') return []
+          store.transact(() => store.settleUsage())
           const days = daysAt(now)
           const { byDay } = new UsageReports(sql).report(days[0]!, days.at(-1)! + DAY)
           const reported = days.map((each) => byDay.find(({ day }) => day === each)?.amount ?? 0)
@@ -60,10 +63,13 @@ it('equals the report, however often and late it is requested', async () => {
 })
 
 it('reads only the rows of the last hours when requested again', async () => {
-  const read = await runInDurableObject(stubOf('spent again'), (_, { storage: { sql } }) => {
-    const store = new MeterStore(sql)
+  const read = await runInDurableObject(stubOf('spent again'), (_, { storage }) => {
+    const { sql } = storage
+    const store = new MeterStore(storage)
     for (let hour = 0; hour < 60; hour++)
-      for (let key = 0; key < 20; key++) store.addUsage(keyHashOf(`k${key}`), [line('trades', 1)], START + hour * HOUR)
+      for (let key = 0; key < 20; key++)
+        store.transact(() => store.addUsage(keyHashOf(`k${key}`), [line('trades', 1)], START + hour * HOUR))
+    store.transact(() => store.settleUsage())
     let rows = 0
     const counted = (query: string, ...values: SqlStorageValue[]) => {
       const cursor = sql.exec(query, ...values)

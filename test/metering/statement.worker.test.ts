@@ -30,7 +30,7 @@ function play(ctx: DurableObjectState, acts: readonly Act[]) {
   const webhooks = new Webhooks(ctx, egressOf(), () => {
     throw new Error('no gateway')
   })
-  const tables = tablesOf(ctx.storage.sql)
+  const tables = tablesOf(ctx.storage)
   const { statements } = tables
   const ledger = new AccountLedger(tables, webhooks)
   const times = monthTimes(START + 330 * DAY)
@@ -60,7 +60,7 @@ function play(ctx: DurableObjectState, acts: readonly Act[]) {
     )
     if (close) lease = `l${++number}`
   }
-  for (const { afterMs, what, amount, key } of acts) {
+  const run = ({ afterMs, what, amount, key }: Act) => {
     pass(now + afterMs)
     // A refund reverses the last minute where it was recorded, so a month that ended in between would change.
     const refunded = what === 'refund' ? minutes.at(-1) : undefined
@@ -84,6 +84,7 @@ function play(ctx: DurableObjectState, acts: readonly Act[]) {
       const charge = {
         subscription: `r/${++number}`,
         ordinal: 0,
+        count: 1,
         keyHash: key,
         type: 'trades',
         amount,
@@ -92,13 +93,17 @@ function play(ctx: DurableObjectState, acts: readonly Act[]) {
       }
       if (ledger.charge(charge, now).ok) minutes.push({ key, amount, atMs: now })
     } else if (refunded && now - refunded.atMs < 60_000) {
-      ledger.refund({ keyHash: keyHashOf(refunded.key), type: 'trades', amount: refunded.amount }, refunded.atMs)
+      ledger.refund({ keyHash: keyHashOf(refunded.key), type: 'trades', amount: refunded.amount }, now, refunded.atMs)
       minutes.pop()
       for (const month of left.keys()) if (month > refunded.atMs) left.set(month, left.get(month)! + refunded.amount)
     }
   }
+  for (const one of acts) tables.store.transact(() => run(one))
   const account = ledger.account()
-  tables.store.prune(now + 2 * DAY)
+  tables.store.transact(() => {
+    tables.store.settleUsage()
+    tables.store.prune(now + 2 * DAY)
+  })
   return { times, left, account, statements, usage: tables.usage }
 }
 

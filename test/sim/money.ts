@@ -8,6 +8,7 @@
 
 import { MINUTE_MS } from '../../src/core/time.ts'
 import type { MinuteCharge, StreamReport, StreamResponse } from '../../src/metering/streams/stream-api.ts'
+import { UNPAID_MS } from '../../src/metering/streams/stream-ledger.ts'
 import { type AccountSums, ledgerViolation } from '../kit/ledger-invariant.ts'
 
 /** Of the look after minutes, twice, and of reports that have to be repeated. */
@@ -54,9 +55,11 @@ export class MoneyLaw {
 
   /** A report was taken and cost so much; the answer is called once that is durable. */
   reported(report: StreamReport, { minutes }: Pick<StreamResponse, 'minutes'>, costMicro: number): () => void {
-    const granted = report.charges.filter((_, at) => minutes[at]!.ok)
+    const granted = report.charges.filter((_, at) => minutes[at]!.ok).flatMap(minutesOf)
+    // Of several minutes, the first ones may be paid although the last one is refused.
+    const refused = report.charges.filter((_, at) => !minutes[at]!.ok).flatMap((one) => minutesOf(one).slice(0, -1))
     const isNew = (one: MinuteCharge) => !this.#paid.has(nameOf(one))
-    const most = sumOf(granted.filter(isNew))
+    const most = sumOf([...granted, ...refused].filter(isNew))
     const later = sumOf(granted.filter((one) => one.ordinal > 0 && isNew(one)))
     const refunds = report.ends.reduce((sum, { unserved }) => sum + (unserved?.amount ?? 0), 0)
     this.#checked('reports of minutes')
@@ -105,7 +108,7 @@ export class MoneyLaw {
     for (const [key, ms] of this.#served) {
       const paidMs = (this.#minutes.get(key) ?? 0) * MINUTE_MS
       this.#checked('keys with minutes served and paid')
-      if (ms > paidMs + this.#kills * (MINUTE_MS + SLACK_MS)) this.#wrong(`${key}: served ${ms} ms, paid ${paidMs} ms`)
+      if (ms > paidMs + this.#kills * (UNPAID_MS + SLACK_MS)) this.#wrong(`${key}: served ${ms} ms, paid ${paidMs} ms`)
     }
   }
 
@@ -120,6 +123,13 @@ export class MoneyLaw {
   }
 }
 
+/** Each minute of a charge. */
+const minutesOf = (charge: MinuteCharge): MinuteCharge[] =>
+  Array.from({ length: charge.count }, (_, at) => ({
+    ...charge,
+    ordinal: charge.ordinal - charge.count + 1 + at,
+    count: 1,
+  }))
 const nameOf = ({ subscription, ordinal }: MinuteCharge): string => `${subscription} ${ordinal}`
 const namesOf = (charges: readonly MinuteCharge[]): string => charges.map(nameOf).join(', ')
 const sumOf = (charges: readonly MinuteCharge[]): number => charges.reduce((sum, { amount }) => sum + amount, 0)

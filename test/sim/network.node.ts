@@ -129,7 +129,8 @@ export class Network implements Chances {
     for (const [account, given] of this.#given) {
       const { disk } = this.platform.hosts.get(`meter ${account}`)!
       const [row] = disk.rows('SELECT available, held, spent, granted FROM account')
-      const [usage] = disk.rows('SELECT coalesce(sum(amount), 0) AS used FROM usage')
+      const [usage] = disk.rows(`SELECT coalesce(sum(amount), 0) + (SELECT coalesce(sum(value ->> 'amount'), 0)
+        FROM account, json_each(account.usage)) AS used FROM usage`)
       const running = disk.rows('SELECT id FROM streams WHERE rest IS NULL').map(({ id }) => String(id))
       const balance = row as Pick<MeterTables, 'available' | 'held' | 'spent' | 'granted'>
       yield [account, { ...balance, used: Number(usage!.used), running, given }]

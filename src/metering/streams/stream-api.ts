@@ -4,19 +4,25 @@
 import type { MicroCredits } from '../../core/amount.ts'
 import type { KeyHash } from '../../core/ids.ts'
 
-/** A minute to charge. The first minute is charged before the acknowledgment, a later minute once it has started. */
+/**
+ * Minutes to charge: the first one before the acknowledgment, later ones once they have started, several at a time while
+ * the account has ample credits.
+ */
 export interface MinuteCharge {
   /** Globally unique: relay name, slash, id. */
   readonly subscription: string
-  /** Number of the minute; 0 is the first. Each minute is charged at most once, however often it is requested. */
+  /** Number of the last minute; 0 is the first. Each minute is charged at most once, however often it is requested. */
   readonly ordinal: number
+  /** Number of minutes, up to and including this one. */
+  readonly count: number
   readonly keyHash: KeyHash
   /** Wire type under which usage is recorded. */
   readonly type: string
+  /** Price of one minute. */
   readonly amount: MicroCredits
   /** Digest of the exact body. */
   readonly body: string
-  /** Remaining part of the minute. */
+  /** Remaining part of the last minute. */
   readonly leftMs: number
   /** Truncated body, shown to the owner. Sent only with a first minute. */
   readonly shown?: string | undefined
@@ -97,6 +103,8 @@ export interface StreamResponse {
   /** Credits available to streams. `available` excludes leased credits, `left` includes them. */
   readonly available: MicroCredits
   readonly left: MicroCredits
+  /** Maximum amount of the account's minutes that this relay may leave unpaid until a later report. */
+  readonly unpaidMax: MicroCredits
   /** A tenth or less of the period's credits is left. */
   readonly isLow: boolean
   /** Total price of the next minute for all subscriptions of the account on all relays. */

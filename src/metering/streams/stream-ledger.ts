@@ -29,8 +29,16 @@ const REST_TTL_MS = 60_000
  * end once.
  */
 export const END_REPORTS_MS = 3_600_000
-/** A relay reports three times within this period. A relay that sends no report for this long no longer counts. */
-const PRESENCE_MS = 90_000
+/**
+ * A relay reports every 20 s. One that sends no report for this long no longer counts. The time is written rarely, because
+ * a relay that restarts reports at once.
+ */
+const PRESENCE_MS = 12 * MINUTE_MS
+const PRESENCE_MIN_MS = 2 * MINUTE_MS
+/** A subscription's minutes are paid at the latest when it has this many unpaid ones. */
+export const UNPAID_MINUTES = 10
+/** An active subscription was last paid for at most this long before its paid minute ended. */
+export const UNPAID_MS = UNPAID_MINUTES * MINUTE_MS + 30_000
 
 /** A subscription with its last paid minute. */
 export interface StreamRow {
@@ -71,7 +79,7 @@ export interface StreamTable {
   /** Subscription with the longest stored rest for this key and body. */
   rest(keyHash: KeyHash, body: string, nowMs: number): StreamRow | null
   hasRest(keyHash: KeyHash, nowMs: number): boolean
-  /** Active subscriptions of a relay whose minute is not over. */
+  /** Active subscriptions of a relay whose paid minute ended at most UNPAID_MS ago. */
   running(relay: string, nowMs: number): StreamRow[]
   presences(): RelayPresence[]
   /** Stores the entry, or deletes it if it has no sockets. */
@@ -91,7 +99,9 @@ export interface StreamPayer {
   isRevoked(keyHash: KeyHash): boolean
   charge(minute: MinuteCharge, nowMs: number): Payment
   /** Refunds a charge that was made at `chargedMs`. */
-  refund(minute: Pick<MinuteCharge, 'keyHash' | 'type' | 'amount'>, chargedMs: number): void
+  refund(minute: Pick<MinuteCharge, 'keyHash' | 'type' | 'amount'>, nowMs: number, chargedMs: number): void
+  /** Amount that may be unpaid while only these keys spend. */
+  unpaidMax(keys: readonly KeyHash[]): MicroCredits
 }
 
 export class StreamLedger {
@@ -136,6 +146,7 @@ export class StreamLedger {
       revoked: report.keys.filter((key) => this.#payer.isRevoked(key)),
       available,
       left: available + held,
+      unpaidMax: this.#payer.unpaidMax(report.keys),
       isLow: available + held <= Math.floor((granted - this.#payer.usedBefore()) / 10),
       nextMinute: elsewhere('perMinute') + report.perMinute + started.perMinute,
       terms: this.#table.terms(),
@@ -190,8 +201,8 @@ export class StreamLedger {
     if (this.#payer.isRevoked(charge.keyHash)) return { ok: false, reason: 'revoked' }
     const rest = charge.ordinal === 0 ? this.#table.rest(charge.keyHash, charge.body, nowMs) : null
     if (rest === null) {
-      const paid = this.#payer.charge(charge, nowMs)
-      if (!paid.ok) return paid
+      const refusal = this.#pay(charge, row, nowMs)
+      if (refusal !== null) return refusal
     } else this.#table.putStream({ ...rest, restMs: 0 })
     const leftMs = rest?.restMs ?? Math.min(charge.leftMs, MINUTE_MS)
     const { subscription, keyHash, body, ordinal, type, amount } = charge
@@ -201,11 +212,23 @@ export class StreamLedger {
     return { ok: true, leftMs }
   }
 
+  /** Charges the minutes that are not paid yet, one after another. Null if all are paid. */
+  #pay(charge: MinuteCharge, row: StreamRow | null, nowMs: number): Exclude<Payment, { readonly ok: true }> | null {
+    const first = row === null ? charge.ordinal : Math.max(row.ordinal, charge.ordinal - charge.count) + 1
+    for (let ordinal = first; ordinal <= charge.ordinal; ordinal++) {
+      const paid = this.#payer.charge({ ...charge, ordinal }, nowMs)
+      if (paid.ok) continue
+      if (row !== null && ordinal > first) this.#table.putStream({ ...row, ordinal: ordinal - 1 })
+      return paid
+    }
+    return null
+  }
+
   #end({ subscription, body, leftMs, unserved }: StreamEnd, nowMs: number): void {
     const row = this.#table.stream(subscription)
     if (row?.restMs === null && unserved && row.ordinal === 0) {
       // If the rest of an earlier minute served nothing, it may be used again.
-      if (!row.borrowed) this.#payer.refund({ ...unserved, keyHash: row.keyHash }, row.untilMs - MINUTE_MS)
+      if (!row.borrowed) this.#payer.refund({ ...unserved, keyHash: row.keyHash }, nowMs, row.untilMs - MINUTE_MS)
       this.#close({ ...row, body, borrowed: false }, row.borrowed ? leftMs : 0, nowMs)
     } else if (row !== null) this.#close({ ...row, body }, leftMs, nowMs)
     // The end was reported before the first minute. If that minute's report arrives later, it must not be charged.
@@ -233,7 +256,7 @@ export class StreamLedger {
       known.sockets === next.sockets &&
       known.subscriptions === next.subscriptions &&
       known.perMinute === next.perMinute
-    if (!isSame || known.untilMs - nowMs < PRESENCE_MS / 2) this.#table.putPresence(next)
+    if (!isSame || known.untilMs - nowMs < PRESENCE_MIN_MS) this.#table.putPresence(next)
   }
 }
 

@@ -4,19 +4,13 @@
 import type { KeyHash } from '../../core/ids.ts'
 import { Tables } from '../../core/tables.store.ts'
 import type { StreamView } from './stream-api.ts'
-import { END_REPORTS_MS, type RelayPresence, type StreamRow, type StreamTable } from './stream-ledger.ts'
+import { END_REPORTS_MS, type RelayPresence, type StreamRow, type StreamTable, UNPAID_MS } from './stream-ledger.ts'
 
 /** A row that ended or was last reported this long ago is no longer used by anything. */
 const STREAM_MEMORY_MS = END_REPORTS_MS + 60_000
 
 const SELECT = `SELECT id AS subscription, key_hash AS keyHash, body, ordinal, until AS untilMs, borrowed, rest AS restMs,
   kept_until AS keptUntilMs, type, amount, since AS sinceMs, shown FROM streams`
-/**
- * A subscription is listed for this long after its paid minute, because the next minute is charged only with the
- * relay's next report.
- */
-const LATE_MS = 30_000
-
 export class StreamStore extends Tables implements StreamTable {
   stream(subscription: string): StreamRow | null {
     return this.#rows(`${SELECT} WHERE id = ?`, subscription)[0] ?? null
@@ -40,7 +34,7 @@ export class StreamStore extends Tables implements StreamTable {
     const here = this.presences().filter(({ untilMs }) => untilMs > nowMs)
     const sumOf = (name: 'sockets' | 'subscriptions' | 'perMinute') => here.reduce((sum, one) => sum + one[name], 0)
     const running = `${SELECT} WHERE rest IS NULL AND until > ? ORDER BY amount DESC, since, id LIMIT ?`
-    const listed = this.#rows(running, nowMs - LATE_MS, limit)
+    const listed = this.#rows(running, nowMs - UNPAID_MS, limit)
     return {
       sockets: sumOf('sockets'),
       subscriptions: sumOf('subscriptions'),
@@ -65,7 +59,7 @@ export class StreamStore extends Tables implements StreamTable {
       `${SELECT} WHERE id > ? AND id < ? AND rest IS NULL AND until > ?`,
       `${relay}/`,
       `${relay}0`,
-      nowMs,
+      nowMs - UNPAID_MS,
     )
   }
 

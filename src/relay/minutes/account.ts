@@ -12,8 +12,8 @@ import type { MinuteResult, StreamResponse } from '../../metering/streams/stream
 import { lastMinuteFrame, lowCreditsFrame } from '../../protocol/relay/frames.ts'
 import type { Refusal } from '../sockets/admission.ts'
 import type { Connection } from '../sockets/connection.ts'
-import { type AccountStatus, MeterClient, type MeterPort } from './meter-client.ts'
-import { dueCharges, type Minutes } from './minutes.ts'
+import { type AccountStatus, type DueMinutes, MeterClient, type MeterPort } from './meter-client.ts'
+import { dueCharge, type Minutes, mustPay } from './minutes.ts'
 
 /** Maximum time between reports while the account has sockets. */
 const REPORT_EVERY_MS = 20_000
@@ -39,12 +39,14 @@ export class Account {
   readonly #waiting = new Set<Connection['identity']>()
   readonly #admitted = new Set<Connection['identity']>()
   #remaining: MicroCredits = 0
+  #unpaidMax: MicroCredits = 0
   #available: MicroCredits = 0
 
   constructor(name: string, ports: AccountPorts) {
     this.#ports = ports
     this.#meter = new MeterClient(name, ports, {
       status: () => this.#status(),
+      due: () => this.#due(),
       onReply: (reply, started, due) => this.#onReply(reply, started, due),
       onFailure: () => this.#endIfSilent(),
     })
@@ -117,16 +119,15 @@ export class Account {
 
   /** Call it every ten seconds, and every five while minutes run. */
   tick(): void {
-    const { clock, relay } = this.#ports
-    const now = clock.nowMs
+    const now = this.#ports.clock.nowMs
     for (const connection of [...this.#connections]) {
       const { expires, replaced } = connection.identity
       if ((expires ?? Number.POSITIVE_INFINITY) <= now)
         connection.fail({ kind: replaced ? 'key_replaced' : 'key_expired' })
     }
-    const hasDueMinutes = [...this.#running.keys()].some((minutes) => dueCharges(relay, minutes, now).length > 0)
     const { sentMs, answeredMs, isIdle } = this.#meter
-    if (hasDueMinutes || now - sentMs >= REPORT_EVERY_MS || answeredMs < sentMs || !isIdle) this.#meter.report()
+    if (this.#due().length > 0 || now - sentMs >= REPORT_EVERY_MS || answeredMs < sentMs || !isIdle)
+      this.#meter.report()
   }
 
   /** Reports the current status, for example that everything here has ended. */
@@ -136,6 +137,17 @@ export class Account {
 
   settled(): Promise<void> {
     return this.#meter.settled()
+  }
+
+  /** All unpaid minutes, once they must be paid. */
+  #due(): DueMinutes[] {
+    const { clock, relay } = this.#ports
+    const due = [...this.#running.keys()].flatMap((minutes) => {
+      const charge = dueCharge(relay, minutes, clock.nowMs)
+      return charge === null ? [] : [{ minutes, charge }]
+    })
+    const charges = due.map(({ charge }) => charge)
+    return mustPay(charges, this.#unpaidMax) ? due : []
   }
 
   #status(): AccountStatus {
@@ -166,6 +178,7 @@ export class Account {
     for (const item of due) this.#onUnpaid(item.minutes, item.answer)
     this.#warn(reply)
     this.#remaining = reply.left
+    this.#unpaidMax = reply.unpaidMax
     this.#available = reply.available
     const stale = [...this.#connections].filter(({ terms }) => terms !== reply.terms)
     if (stale.length > 0) this.#ports.refreshCallers(stale, reply.terms)

@@ -16,7 +16,7 @@ import type {
 } from '../../metering/streams/stream-api.ts'
 import { END_REPORTS_MS } from '../../metering/streams/stream-ledger.ts'
 import type { Clock } from '../sockets/connection.ts'
-import { dueCharges, endReport, firstCharge, type Minutes } from './minutes.ts'
+import { dueCharge, endReport, firstCharge, type Minutes } from './minutes.ts'
 
 /** Maximum number of entries per kind per report. */
 const MAX_PER_REPORT = 500
@@ -35,8 +35,15 @@ export interface MeterPort {
 /** The account's current status at this relay. */
 export type AccountStatus = Pick<StreamReport, 'sockets' | 'keys' | 'limits'> & { readonly running: readonly Minutes[] }
 
+/** Minutes that must be paid now. */
+export interface DueMinutes {
+  readonly minutes: Minutes
+  readonly charge: MinuteCharge
+}
+
 export interface MeterClientOwner {
   status(): AccountStatus
+  due(): readonly DueMinutes[]
   /** Handles a reply: `started` have their first minute; `due` are the replies to later minutes. */
   onReply(
     reply: StreamResponse,
@@ -62,7 +69,7 @@ interface PendingEnd {
 interface ReportBatch {
   readonly begins: readonly PendingRequest<Minutes, MinuteResult>[]
   readonly connects: readonly PendingRequest<KeyHash, ConnectVerdict>[]
-  readonly due: readonly { readonly minutes: Minutes; readonly charge: MinuteCharge }[]
+  readonly due: readonly DueMinutes[]
   readonly endings: readonly PendingEnd[]
 }
 
@@ -119,8 +126,8 @@ export class MeterClient {
    */
   end(minutes: Minutes, isUnserved = false): void {
     const { relay, clock } = this.#port
-    const owed = isUnserved ? [] : dueCharges(relay, minutes, clock.nowMs)
-    this.#queueEnd(owed, endReport(relay, minutes, clock.nowMs, isUnserved))
+    const owed = isUnserved ? null : dueCharge(relay, minutes, clock.nowMs)
+    this.#queueEnd(owed === null ? [] : [owed], endReport(relay, minutes, clock.nowMs, isUnserved))
     this.#send()
   }
 
@@ -180,12 +187,10 @@ export class MeterClient {
   }
 
   #takeBatch(): ReportBatch {
-    const { relay, clock } = this.#port
+    const { clock } = this.#port
     // The meter can no longer deduplicate ends that are older than this.
     this.#endings = this.#endings.filter(({ atMs }) => clock.nowMs - atMs < END_REPORTS_MS)
-    const due = this.#owner
-      .status()
-      .running.flatMap((minutes) => dueCharges(relay, minutes, clock.nowMs).map((charge) => ({ minutes, charge })))
+    const due = this.#owner.due()
     this.#isDue = due.length > MAX_PER_REPORT
     return {
       begins: this.#begins.splice(0, MAX_PER_REPORT),
@@ -228,8 +233,8 @@ export class MeterClient {
       resolve(minute)
     })
     for (const [index, { resolve }] of connects.entries()) resolve(reply.connects[index]!)
-    const answers = due.map(({ minutes }, index) => ({ minutes, answer: reply.minutes[begins.length + index]! }))
-    for (const { minutes, answer: minute } of answers) if (minute.ok) minutes.paid++
+    const answers = due.map((one, index) => ({ ...one, answer: reply.minutes[begins.length + index]! }))
+    for (const { minutes, charge, answer } of answers) if (answer.ok) minutes.paid = charge.ordinal + 1
     this.#owner.onReply(reply, started, answers)
   }
 

@@ -1,10 +1,11 @@
-// The minutes of one subscription. Invariant: minute n is requested once it has started (the first one before the ack),
+// The minutes of one subscription. Invariant: minute n is requested after it has started (the first one before the ack),
 // and always under the same number.
 
 import type { MicroCredits } from '../../core/amount.ts'
 import type { KeyHash } from '../../core/ids.ts'
 import { MINUTE_MS } from '../../core/time.ts'
 import type { MinuteCharge, StreamEnd } from '../../metering/streams/stream-api.ts'
+import { UNPAID_MINUTES } from '../../metering/streams/stream-ledger.ts'
 
 export interface Minutes {
   /** Unique in its relay. */
@@ -51,21 +52,30 @@ export function firstCharge(
   relay: string,
   { id, keyHash, type, price, body, preview, visitorsPerHour }: Minutes,
 ): MinuteCharge {
-  const charge = { subscription: `${relay}/${id}`, ordinal: 0, keyHash, type, amount: price }
+  const charge = { subscription: `${relay}/${id}`, ordinal: 0, count: 1, keyHash, type, amount: price }
   return { ...charge, body, leftMs: MINUTE_MS, shown: preview, visitorsPerHour }
 }
 
-/** Charges of all minutes that have started and are unpaid. */
-export function dueCharges(relay: string, minutes: Minutes, nowMs: number): MinuteCharge[] {
+/** Charge of all minutes that have started and are unpaid; null if there are none. */
+export function dueCharge(relay: string, minutes: Minutes, nowMs: number): MinuteCharge | null {
   const { id, keyHash, type, price, body, visitorsPerHour } = minutes
-  const sinceMs = minutes.sinceMs + pausedMs(minutes, nowMs)
-  const charges: MinuteCharge[] = []
-  for (let ordinal = minutes.paid; sinceMs + ordinal * MINUTE_MS < nowMs; ordinal++) {
-    const leftMs = Math.max(0, sinceMs + (ordinal + 1) * MINUTE_MS - nowMs)
-    const charge = { subscription: `${relay}/${id}`, ordinal, keyHash, type, amount: price }
-    charges.push({ ...charge, body, leftMs, visitorsPerHour })
-  }
-  return charges
+  const ageMs = nowMs - minutes.sinceMs - pausedMs(minutes, nowMs)
+  const started = Math.ceil(ageMs / MINUTE_MS)
+  if (started <= minutes.paid) return null
+  const count = started - minutes.paid
+  const charge = { subscription: `${relay}/${id}`, ordinal: started - 1, count, keyHash, type, amount: price }
+  return { ...charge, body, leftMs: started * MINUTE_MS - ageMs, visitorsPerHour }
+}
+
+/**
+ * Whether unpaid minutes must be paid now. Small amounts wait, because each payment is written. Visitors share a budget,
+ * so their minutes never wait.
+ */
+export function mustPay(charges: readonly MinuteCharge[], unpaidMax: MicroCredits): boolean {
+  const unpaid = charges.reduce((sum, { amount, count }) => sum + amount * count, 0)
+  const isUrgent = ({ count, visitorsPerHour }: MinuteCharge) =>
+    count >= UNPAID_MINUTES || visitorsPerHour !== undefined
+  return unpaid > unpaidMax || charges.some(isUrgent)
 }
 
 /** Report of a subscription that ends now with everything paid. `isUnserved`: we could not serve it. */
@@ -78,9 +88,10 @@ export function endReport(relay: string, ended: Minutes, nowMs: number, isUnserv
 }
 
 /**
- * Restores minutes after hibernation, when only their start is known. The current one is requested again, which is
- * harmless.
+ * Restores minutes after hibernation, when only their start is known. All that may be unpaid are requested again, which
+ * is harmless.
  */
 export function restoredMinutes(minutes: Omit<Minutes, 'paid'>, nowMs: number): Minutes {
-  return { ...minutes, paid: Math.max(0, Math.floor((nowMs - minutes.sinceMs) / MINUTE_MS)) }
+  const current = Math.floor((nowMs - minutes.sinceMs) / MINUTE_MS)
+  return { ...minutes, paid: Math.max(0, current - UNPAID_MINUTES) }
 }

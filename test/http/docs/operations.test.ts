@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { dollarsPerMonth } from '../../../src/http/platform/endpoints/business.ts'
+import { dollarsPerMonth } from '../../../src/http/platform/month-bill.ts'
 import { parseSources } from '../../../src/upstream/sources.ts'
 
 const read = (path: string) => readFileSync(new URL(`../../../docs/operators/${path}`, import.meta.url), 'utf8')

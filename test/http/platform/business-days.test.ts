@@ -3,10 +3,10 @@ import { expect, it } from 'vitest'
 import {
   businessDays,
   dollarsOfPeriod,
-  dollarsPerMonth,
   dollarsText,
   soldMicroUsd,
 } from '../../../src/http/platform/endpoints/business.ts'
+import { dollarsPerMonth } from '../../../src/http/platform/month-bill.ts'
 
 const DAY = 86_400_000
 
@@ -70,10 +70,12 @@ it('money is exact and rounded down', () => {
   )
 })
 
-it('the cost of a period is base cost plus calls', () => {
-  const { standing, calls, total } = dollarsOfPeriod(30, 1_000_000, { hubs: 4, relays: 1 })
+it('the cost of a period is base cost plus calls and streams', () => {
+  const used = { calls: 1_000_000, streamMinutes: 43_200 }
+  const { standing, calls, streams, total } = dollarsOfPeriod(30, used, { hubs: 4, relays: 1 })
   expect(standing).toBeCloseTo(dollarsPerMonth({ blocksPerSecond: 14.5, coins: 300, hubs: 4, relays: 1 }), 9)
   // The second row of the table in docs/internals/benchmarks.md#cost-of-a-call.
-  expect(calls).toBeCloseTo(0.78, 2)
-  expect(total).toBe(standing + calls)
+  expect(calls).toBeCloseTo(0.58, 2)
+  expect(streams).toBeLessThan(0.07)
+  expect(total).toBe(standing + calls + streams)
 })

@@ -227,6 +227,7 @@ describe('account status', () => {
     const charge = {
       subscription: 'r/1',
       ordinal: 0,
+      count: 1,
       keyHash: own.hash,
       type: 'trades',
       amount: CREDIT,

@@ -8,6 +8,7 @@ import {
   StreamLedger,
   type StreamRow,
   type StreamTable,
+  UNPAID_MS,
 } from '../../../src/metering/streams/stream-ledger.ts'
 
 export class ModelStreams implements StreamTable {
@@ -15,6 +16,7 @@ export class ModelStreams implements StreamTable {
   /** State of the only key. */
   cap = Number.POSITIVE_INFINITY
   readonly revoked = new Set<string>()
+  unpaidMax = 0
   /** Charges in order. */
   readonly charges: { readonly subscription: string; readonly ordinal: number; readonly amount: number }[] = []
   readonly refunds: { readonly type: string; readonly amount: number }[] = []
@@ -37,6 +39,7 @@ export class ModelStreams implements StreamTable {
         this.charges.push({ subscription, ordinal, amount })
         return { ok: true }
       },
+      unpaidMax: () => this.unpaidMax,
       refund: ({ type, amount }) => {
         this.account = evolveAccount(this.account, { type: 'refunded', amount })
         this.refunds.push({ type, amount })
@@ -76,7 +79,7 @@ export class ModelStreams implements StreamTable {
 
   running(relay: string, nowMs: number): StreamRow[] {
     const isOf = ({ subscription }: StreamRow) => subscription.startsWith(`${relay}/`)
-    return [...this.rows.values()].filter((row) => isOf(row) && row.restMs === null && row.untilMs > nowMs)
+    return [...this.rows.values()].filter((row) => isOf(row) && row.restMs === null && row.untilMs > nowMs - UNPAID_MS)
   }
 
   presences(): RelayPresence[] {

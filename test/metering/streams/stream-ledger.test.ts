@@ -7,6 +7,7 @@ const CREDIT = 1_000_000
 const charge = (name: string, ordinal: number, leftMs = 60_000): MinuteCharge => ({
   subscription: `r/${name}`,
   ordinal,
+  count: 1,
   keyHash: keyHashOf('k'),
   type: 'allFills',
   amount: CREDIT,
@@ -85,4 +86,15 @@ describe('the rest of a minute', () => {
     expect(back.minutes).toEqual([{ ok: true, leftMs: 58_000 }])
     expect(meter.charges).toHaveLength(2)
   })
+})
+
+it('several minutes are paid one after another, as far as the balance reaches, and each of them once', () => {
+  const meter = new ModelStreams(3 * CREDIT)
+  meter.take(report({ charges: [charge('first', 0)] }), 0)
+  const due = { ...charge('first', 5, 30_000), count: 5 }
+  expect(meter.take(report({ charges: [due] }), 330_000).minutes).toMatchObject([{ ok: false, reason: 'exhausted' }])
+  expect(meter.charges.map(({ ordinal }) => ordinal)).toEqual([0, 1, 2])
+  meter.grant(10 * CREDIT)
+  for (const nowMs of [331_000, 332_000]) meter.take(report({ charges: [due] }), nowMs)
+  expect(meter.charges.map(({ ordinal }) => ordinal)).toEqual([0, 1, 2, 3, 4, 5])
 })

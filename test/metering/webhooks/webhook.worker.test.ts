@@ -246,7 +246,7 @@ describe('a webhook', () => {
 
   it('drops the event of a rolled-back decision', async () => {
     await account('undone')
-    const bad = { ordinal: 0, keyHash: K, type: 'allFills', body: 'b', leftMs: 60_000 }
+    const bad = { ordinal: 0, count: 1, keyHash: K, type: 'allFills', body: 'b', leftMs: 60_000 }
     const charges = [
       { ...bad, subscription: 'r/good', amount: 90 * CREDIT },
       { ...bad, subscription: 'r/bad', amount: -1 },

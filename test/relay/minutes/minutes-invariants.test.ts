@@ -88,7 +88,7 @@ interface Left {
 
 class World {
   readonly clock = { nowMs: 1_000_000 }
-  readonly meter = new ModelStreams(1e15)
+  readonly meter = Object.assign(new ModelStreams(1e15), { unpaidMax: 5 * PRICE })
   readonly served: Served[] = []
   readonly left: Left[] = []
   attempts = 0

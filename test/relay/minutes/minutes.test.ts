@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { keyHashOf } from '../../../src/core/ids.ts'
 import { MeterClient } from '../../../src/relay/minutes/meter-client.ts'
-import { dueCharges, type Minutes, restoredMinutes } from '../../../src/relay/minutes/minutes.ts'
+import { dueCharge, type Minutes, mustPay, restoredMinutes } from '../../../src/relay/minutes/minutes.ts'
 import { ModelStreams } from '../../metering/streams/model-streams.ts'
 
 const PRICE = 1_000_000
@@ -11,22 +11,28 @@ const minutesOf = (id: string, sinceMs: number, body = 'b', paid = 0): Minutes =
 
 test('a minute is due once it has started, under its number, with its remaining time', () => {
   const running = minutesOf('s1', 0, 'digest', 1)
-  expect(dueCharges('relay', running, 60_000)).toEqual([])
-  expect(dueCharges('relay', running, 60_001)).toMatchObject([
-    { subscription: 'relay/s1', ordinal: 1, amount: 1_000_000, keyHash: 'k', body: 'digest', leftMs: 59_999 },
-  ])
-  expect(dueCharges('relay', running, 130_000)).toMatchObject([
-    { ordinal: 1, leftMs: 0 },
-    { ordinal: 2, leftMs: 50_000 },
-  ])
+  expect(dueCharge('relay', running, 60_000)).toBeNull()
+  const one = { subscription: 'relay/s1', ordinal: 1, count: 1, amount: 1_000_000, keyHash: 'k', body: 'digest' }
+  expect(dueCharge('relay', running, 60_001)).toMatchObject({ ...one, leftMs: 59_999 })
+  expect(dueCharge('relay', running, 130_000)).toMatchObject({ ...one, ordinal: 2, count: 2, leftMs: 50_000 })
   running.paid++
-  expect(dueCharges('relay', running, 120_000)).toEqual([])
+  expect(dueCharge('relay', running, 120_000)).toBeNull()
 })
 
-test('a restored relay requests the current minute again under its old number', () => {
+test('minutes wait until they are worth more than the meter allows, or there are ten; those of visitors never wait', () => {
+  const charge = dueCharge('relay', minutesOf('s1', 0, 'b', 1), 130_000)!
+  expect([2, 1.9].map((credits) => mustPay([charge], credits * PRICE))).toEqual([false, true])
+  expect([9, 10].map((count) => mustPay([{ ...charge, count }], 100 * PRICE))).toEqual([false, true])
+  expect(mustPay([{ ...charge, visitorsPerHour: 1 }], 100 * PRICE)).toBe(true)
+  expect(mustPay([], 0)).toBe(false)
+})
+
+test('a restored relay requests all minutes again that may be unpaid, under their old numbers', () => {
   const { paid: _, ...started } = minutesOf('s1', 1000)
   const woken = restoredMinutes(started, 1000 + 150_000)
-  expect(dueCharges('relay', woken, 1000 + 150_000)).toMatchObject([{ ordinal: 2, leftMs: 30_000 }])
+  expect(dueCharge('relay', woken, 1000 + 150_000)).toMatchObject({ ordinal: 2, count: 3, leftMs: 30_000 })
+  const later = 1000 + 20 * 60_000 + 1
+  expect(dueCharge('relay', restoredMinutes(started, later), later)).toMatchObject({ ordinal: 20, count: 11 })
 })
 
 /** A meter client whose meter can be taken away. */
@@ -54,6 +60,11 @@ function lineThatBreaks(relay = 'r', meter = new ModelStreams(1e15)) {
         limits: { connections: 10, subscriptions: 1e6 },
         running: state.running,
       }),
+      due: () =>
+        state.running.flatMap((minutes) => {
+          const charge = dueCharge(relay, minutes, clock.nowMs)
+          return charge === null ? [] : [{ minutes, charge }]
+        }),
       onReply: () => undefined,
       onFailure: () => undefined,
     },

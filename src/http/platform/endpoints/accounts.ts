@@ -60,7 +60,7 @@ const ListedAccount = z
     created: UnixMs.describe('Creation time, Unix milliseconds'),
     keys: z.int().describe('Number of active keys'),
     last_used: UnixMs.nullable().describe(
-      'Start of the last hour with charged usage, after two days of that day; null: never, or meter unavailable',
+      'Start of the last hour with charged usage; null: never, or meter unavailable',
     ),
     balance: CreditsText.nullable().describe('Credit balance; null: meter unavailable'),
   })

@@ -7,9 +7,9 @@ import { moneyText } from '../../../billing/checkout/money.ts'
 import { formatCredits, type MicroCredits } from '../../../core/amount.ts'
 import { err } from '../../../core/result.ts'
 import { DAY_MS } from '../../../core/time.ts'
-import { ROTATION_MS } from '../../../order-books/rotation.ts'
 import { defineEndpoint, okResponse, reply } from '../endpoint.ts'
 import { CreditsText } from '../fields.ts'
+import { ASSUMED, CALL_USD, type DeploymentSize, dollarsPerMonth, STREAM_MINUTE_USD } from '../month-bill.ts'
 import { badField } from '../refusal.ts'
 import { Day, dayText, usageQuery, usageWindow } from '../usage-window.ts'
 import { CurrencyCode, MoneyText } from './orders.ts'
@@ -101,90 +101,22 @@ export function dollarsText(microUsd: bigint): string {
   return `${microUsd / 1_000_000n}.${cents}`
 }
 
-/**
- * US dollars per million units. Source: Cloudflare price pages of Workers, Durable Objects, KV and D1, November 2026.
- */
-export const PER_MILLION = {
-  request: 0.3,
-  cpuMs: 0.02,
-  objectRequest: 0.15,
-  objectRowWritten: 1,
-  kvRead: 0.5,
-  kvWrite: 5,
-  /**
-   * Every statement is priced as one written row: our statements touch few rows, and written rows cost more than read
-   * rows.
-   */
-  d1Statement: 1,
-} as const
-
-export const PER_GB_SECOND = 12.5e-6
-export const OBJECT_GB = 0.128
-/** Incoming WebSocket frames per billed request. */
-export const FRAMES_PER_REQUEST = 20
-
-/** Monthly usage that the paid plan includes. */
-const INCLUDED = { gbSeconds: 400_000, objectRequests: 1_000_000, rowsWritten: 50_000_000 } as const
-const PLAN = 5
-const MONTH_S = 30 * 24 * 3600
-/** Rows that the log writes per second: two for added segments, two for removed segments, and one for the chain. */
-const LOG_ROWS_PER_SECOND = 5
-/** A checkpoint replaces the row of its coin, and a replacement counts as two rows. */
-const CHECKPOINT_ROWS = 2
-
-export interface DeploymentSize {
-  readonly blocksPerSecond: number
-  readonly hubs: number
-  /** Number of relays that have subscribers. */
-  readonly relays: number
-  /** Coins whose order books change at least every 30 s. */
-  readonly coins: number
-}
-
-/** Monthly base cost in dollars without any calls. Assumes a connected feeder, and objects that never sleep. */
-export function dollarsPerMonth({ blocksPerSecond, hubs, relays, coins }: DeploymentSize): number {
-  const above = (used: number, included: number) => Math.max(0, used - included)
-  // Each block causes one frame to the log, one to each hub, and, for each relay, one from the log and one from each
-  // hub.
-  const framesPerBlock = 1 + hubs + relays * (1 + hubs)
-  const requests = (MONTH_S * blocksPerSecond * framesPerBlock) / FRAMES_PER_REQUEST
-  const rows = MONTH_S * (LOG_ROWS_PER_SECOND + (coins * CHECKPOINT_ROWS * 1000) / ROTATION_MS)
-  return (
-    PLAN +
-    PER_GB_SECOND * above(MONTH_S * OBJECT_GB * (1 + hubs + relays), INCLUDED.gbSeconds) +
-    (PER_MILLION.objectRequest / 1e6) * above(requests, INCLUDED.objectRequests) +
-    (PER_MILLION.objectRowWritten / 1e6) * above(rows, INCLUDED.rowsWritten)
-  )
-}
-
-/** Resource usage of 1,000 calls by a key that calls once per second (docs/internals/benchmarks.md#cost-of-a-call). */
-const PER_1000_CALLS = { meter: 105, rowsWritten: 402, kv: 34, d1: 22, cpuMs: 1_000 } as const
-/** Values of the real exchange and a default gateway. */
-const ASSUMED = { blocksPerSecond: 14.5, coins: 300 } as const
-
-const callDollars =
-  (PER_MILLION.request * 1_000 +
-    PER_MILLION.cpuMs * PER_1000_CALLS.cpuMs +
-    PER_MILLION.objectRequest * PER_1000_CALLS.meter +
-    PER_MILLION.objectRowWritten * PER_1000_CALLS.rowsWritten +
-    PER_MILLION.kvRead * PER_1000_CALLS.kv +
-    PER_MILLION.d1Statement * PER_1000_CALLS.d1) /
-  1e9
-
 /** Estimated cost of a period in dollars. */
 export function dollarsOfPeriod(
   days: number,
-  calls: number,
+  used: { readonly calls: number; readonly streamMinutes: number },
   { hubs, relays }: Pick<DeploymentSize, 'hubs' | 'relays'>,
 ) {
   const standing = (dollarsPerMonth({ ...ASSUMED, hubs, relays }) * days) / 30
-  return { standing, calls: callDollars * calls, total: standing + callDollars * calls }
+  const calls = CALL_USD * used.calls
+  const streams = STREAM_MINUTE_USD * used.streamMinutes
+  return { standing, calls, streams, total: standing + calls + streams }
 }
 
 const COST_ASSUMPTIONS = [
   `The log, the hubs and the relays that serve clients now never sleep, at ${ASSUMED.blocksPerSecond} blocks per second and ${ASSUMED.coins} coins.`,
-  'The cost per call assumes a key that calls once per second.',
-  'Not included: stream traffic beyond the base cost of a relay, pipeline rows, files and upstream traffic.',
+  'The cost per call assumes a key that calls once per second, and the cost per stream minute an account with one stream.',
+  'The plan’s included calls, rows and D1 rows are not deducted from calls and streams. Pipelines, files and upstream traffic are not included.',
 ] as const
 
 const DAYS_MAX = 92
@@ -254,6 +186,7 @@ const Business = z.object({
     .object({
       standing_usd: Usd.describe('Base cost of the period'),
       calls_usd: Usd.describe('Cost of the calls'),
+      streams_usd: Usd.describe('Cost of metering the stream minutes'),
       total_usd: Usd.describe('Total cost'),
       relays: z.int().describe('Number of relays that serve clients now; the estimate assumes it for the whole period'),
       assumptions: z.array(z.string()).describe('Assumptions of the estimate'),
@@ -286,6 +219,7 @@ export const business = defineEndpoint({
     cost: {
       standing_usd: '0.53',
       calls_usd: '0.0001',
+      streams_usd: '0.00',
       total_usd: '0.5301',
       relays: 1,
       assumptions: [...COST_ASSUMPTIONS],
@@ -309,7 +243,7 @@ export const business = defineEndpoint({
     const { rows: byDay, totals, codes } = businessDays(used, granted, refused)
     const usd = (micro: number) => (millionMicroUsd === null ? null : dollarsText(soldMicroUsd(micro, millionMicroUsd)))
     const relays = status === null ? 0 : status.regions.reduce((sum, region) => sum + region.relays, 0)
-    const cost = dollarsOfPeriod(days, totals.calls, { hubs, relays })
+    const cost = dollarsOfPeriod(days, { calls: totals.calls, streamMinutes: totals.stream_minutes }, { hubs, relays })
     return reply(200, {
       from: dayText(fromMs),
       to: dayText(toMs - 1),
@@ -337,6 +271,7 @@ export const business = defineEndpoint({
           : {
               standing_usd: estimate(cost.standing),
               calls_usd: estimate(cost.calls),
+              streams_usd: estimate(cost.streams),
               total_usd: estimate(cost.total),
               relays,
               assumptions: [...COST_ASSUMPTIONS],

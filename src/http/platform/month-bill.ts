@@ -1,0 +1,173 @@
+// The operator's bill of a month at Cloudflare's list prices, from counted operations. Tests count the same operations
+// and fail if these figures are too low (test/metering/call-cost.worker.test.ts, stream-cost.worker.test.ts).
+
+import { ROTATION_MS } from '../../order-books/rotation.ts'
+
+/**
+ * US dollars per million units. Source: Cloudflare price pages of Workers, Durable Objects, KV and D1, November 2026.
+ */
+export const PER_MILLION = {
+  request: 0.3,
+  cpuMs: 0.02,
+  objectRequest: 0.15,
+  objectRowWritten: 1,
+  kvRead: 0.5,
+  kvWrite: 5,
+  d1RowWritten: 1,
+} as const
+
+export const PER_GB_SECOND = 12.5e-6
+export const OBJECT_GB = 0.128
+/** Incoming WebSocket frames per billed request. */
+export const FRAMES_PER_REQUEST = 20
+const PLAN = 5
+const MONTH_S = 30 * 24 * 3600
+
+/** Rows that the log writes per second: two for added segments, two for removed segments, and one for the chain. */
+const LOG_ROWS_PER_SECOND = 5
+/** A checkpoint replaces the row of its coin, and a replacement counts as two rows. */
+const CHECKPOINT_ROWS = 2
+
+/** Metering of an account whose streams always run, per minute: of the account with one stream, and of each further one. */
+export const STREAMS_PER_MINUTE = {
+  first: { requests: 3.11, objectRows: 0.5, d1Rows: 0.2 },
+  further: { requests: 0.01, objectRows: 0.12, d1Rows: 0 },
+} as const
+
+/** Operations of 1,000 calls of a key that calls once per second. */
+export const PER_1000_CALLS = { requests: 100, objectRows: 220, d1Rows: 4, kvReads: 34, cpuMs: 1_000 } as const
+
+/** Class A operations and stored objects of the archive's files, measured (docs/internals/benchmarks.md). */
+const ARCHIVE_FILES_USD = 0.7
+
+export interface DeploymentSize {
+  readonly blocksPerSecond: number
+  readonly hubs: number
+  /** Number of relays that have subscribers, in all regions. */
+  readonly relays: number
+  /** Coins whose order books change at least every 30 s. */
+  readonly coins: number
+}
+
+/** Usage of all customers in a month. */
+export interface CustomerUse {
+  /** Accounts whose streams always run, each on one relay, and streams of each. */
+  readonly streaming: number
+  readonly streams: number
+  readonly calls: number
+}
+
+interface BillLine {
+  readonly item: string
+  readonly used: number
+  /** Part that the plan includes. */
+  readonly included: number
+  readonly dollars: number
+}
+
+const NO_USE: CustomerUse = { streaming: 0, streams: 0, calls: 0 }
+
+/** Lines of a month. Assumes a connected feeder, and that the log, the hubs and relays with subscribers never sleep. */
+export function monthBill(
+  { blocksPerSecond, hubs, relays, coins }: DeploymentSize,
+  { streaming, streams, calls }: CustomerUse = NO_USE,
+): BillLine[] {
+  const minutes = MONTH_S / 60
+  const ofStreams = (name: keyof typeof STREAMS_PER_MINUTE.first) =>
+    streaming * minutes * (STREAMS_PER_MINUTE.first[name] + (streams - 1) * STREAMS_PER_MINUTE.further[name])
+  const ofCalls = (name: keyof typeof PER_1000_CALLS) => (calls / 1_000) * PER_1000_CALLS[name]
+  // Each block causes one frame to the log, one to each hub, and, for each relay, one from the log and one from each
+  // hub.
+  const frames = MONTH_S * blocksPerSecond * (1 + hubs + relays * (1 + hubs))
+  const standingRows = MONTH_S * (LOG_ROWS_PER_SECOND + (coins * CHECKPOINT_ROWS * 1_000) / ROTATION_MS)
+  const line = (item: string, used: number, included: number, perMillion: number): BillLine => {
+    return { item, used, included, dollars: (Math.max(0, used - included) * perMillion) / 1e6 }
+  }
+  return [
+    { item: 'Workers Paid plan', used: 1, included: 0, dollars: PLAN },
+    line('requests to the gateway', calls, 10e6, PER_MILLION.request),
+    line('CPU milliseconds of the gateway', ofCalls('cpuMs'), 30e6, PER_MILLION.cpuMs),
+    line(
+      'GB-seconds of objects that are awake',
+      MONTH_S * OBJECT_GB * (1 + hubs + relays),
+      400_000,
+      PER_GB_SECOND * 1e6,
+    ),
+    line(
+      'requests to objects',
+      frames / FRAMES_PER_REQUEST + ofStreams('requests') + ofCalls('requests'),
+      1e6,
+      PER_MILLION.objectRequest,
+    ),
+    line(
+      'rows written by objects',
+      standingRows + ofStreams('objectRows') + ofCalls('objectRows'),
+      50e6,
+      PER_MILLION.objectRowWritten,
+    ),
+    line('rows written in D1', ofStreams('d1Rows') + ofCalls('d1Rows'), 50e6, PER_MILLION.d1RowWritten),
+    line('KV reads', ofCalls('kvReads'), 10e6, PER_MILLION.kvRead),
+  ]
+}
+
+export const totalOf = (bill: readonly BillLine[]) => bill.reduce((sum, { dollars }) => sum + dollars, 0)
+
+/** Monthly base cost in dollars without any customers. */
+export const dollarsPerMonth = (size: DeploymentSize) => totalOf(monthBill(size))
+
+const perMillionOf = (count: {
+  readonly requests: number
+  readonly objectRows: number
+  readonly d1Rows: number
+}): number =>
+  PER_MILLION.objectRequest * count.requests +
+  PER_MILLION.objectRowWritten * count.objectRows +
+  PER_MILLION.d1RowWritten * count.d1Rows
+
+/** Dollars per call at list prices, nothing included. */
+export const CALL_USD =
+  (PER_MILLION.request * 1_000 +
+    PER_MILLION.cpuMs * PER_1000_CALLS.cpuMs +
+    PER_MILLION.kvRead * PER_1000_CALLS.kvReads +
+    perMillionOf(PER_1000_CALLS)) /
+  1e9
+
+/** Dollars per minute of an account's only stream. Further streams of the account cost less. */
+export const STREAM_MINUTE_USD = perMillionOf(STREAMS_PER_MINUTE.first) / 1e6
+
+/** Kinds of operators in the table of docs/operators/reference/costs.md. */
+const KINDS = [20, 300, 1_000].flatMap((customers) => [1, 3].map((regions) => ({ customers, regions })))
+/** The real exchange and a default gateway. */
+export const ASSUMED = { blocksPerSecond: 14.5, coins: 300, hubs: 4 } as const
+const RELAYS_PER_REGION = 2
+const STREAMS_OF_CUSTOMER = 3
+const CALLS_OF_CUSTOMER = 100_000
+
+/** One column per kind of operator, one row per line of its bill. */
+export function monthTable(): string {
+  const bills = KINDS.map(({ customers, regions }) => {
+    const size = { ...ASSUMED, relays: regions * RELAYS_PER_REGION }
+    const use = { streaming: customers, streams: STREAMS_OF_CUSTOMER, calls: customers * CALLS_OF_CUSTOMER }
+    const files = { item: 'files of the archive', used: 1, included: 0, dollars: ARCHIVE_FILES_USD }
+    return [...monthBill(size, use), files]
+  })
+  const heads = KINDS.map(({ customers, regions }) => {
+    return `${customers.toLocaleString('en')} customers, ${regions === 1 ? '1 region' : `${regions} regions`}`
+  })
+  const rowOf = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
+  const cellOf = ({ used, included, dollars }: BillLine) =>
+    used === 1 ? usd(dollars) : `${quantity(used)}${included === 0 ? '' : ` of ${quantity(included)}`}: ${usd(dollars)}`
+  return [
+    rowOf(['Item', ...heads]),
+    rowOf(['---', ...KINDS.map(() => '---')]),
+    ...[...Map.groupBy(bills.flat(), ({ item }) => item)].map(([item, lines]) => rowOf([item, ...lines.map(cellOf)])),
+    rowOf(['total', ...bills.map((bill) => `**${usd(totalOf(bill))}**`)]),
+  ].join('\n')
+}
+
+const usd = (dollars: number) => `$${dollars.toFixed(2)}`
+
+function quantity(count: number): string {
+  if (count >= 1e6) return `${Number((count / 1e6).toPrecision(3))} M`
+  return count >= 1e3 ? `${Number((count / 1e3).toPrecision(3))} K` : String(Math.round(count))
+}
