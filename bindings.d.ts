@@ -44,12 +44,14 @@ declare namespace Cloudflare {
     ARCHIVER: DurableObjectNamespace<import("./src/live").Archiver>
     COMPACTOR: DurableObjectNamespace<import("./src/live").Compactor>
     SINK: DurableObjectNamespace<import("./src/live").Sink>
+    PIPELINE_FOLLOWER: DurableObjectNamespace<import("./src/live").PipelineFollower>
     ARCHIVE_KEEP_MB: string
     ARCHIVE_KEEP_EVENTS_DAYS: string
     ARCHIVE_KEEP_BOOKS_DAYS: string
     ARCHIVE_KEEP_CHECKPOINTS_DAYS: string
     PIPELINE_RESOLVER: string
     PIPELINE_ROW_CREDITS: string
+    PIPELINE_MINUTE_CREDITS: string
     PIPELINE_HYPERDRIVE: string
     GATEWAY: Service<typeof import("./src/gateway").Internal>
     SQL: Fetcher

@@ -64,7 +64,7 @@ export default defineConfig({
               // The same as in wrangler.sql.toml.
               durableObjects: { SQL_RUNNER: { className: 'SqlRunner', useSQLite: true } },
               serviceBindings: { SQL: kCurrentWorker },
-              bindings: { MIGRATIONS: migrations, SQL_RUNNERS: '1', SQL_TOKEN: '' },
+              bindings: { MIGRATIONS: migrations, SQL_RUNNERS: '1', SQL_TOKEN: '', PIPELINE_MINUTE_CREDITS: '0' },
               // The gateway's own stores, so that code of both Workers can be tested in one project.
               d1Databases: ['ACCOUNTS', 'USAGE'],
               kvNamespaces: ['KEYS'],

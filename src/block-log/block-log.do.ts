@@ -64,11 +64,12 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     this.#blocks = new RetainedBlocks(ctx, this.#store, (height) => {
       this.#feeders.broadcast({ type: 'ack', height })
       this.#archive.wake(Date.now())
+      this.#pipelines.onDurable(Date.now())
     })
     const waitUntil = (work: Promise<unknown>) => this.ctx.waitUntil(work)
     this.#archive = new ArchiveService({ env, objects: this.#objects, blocks: this.#blocks, waitUntil })
     this.#interests = new OrderInterests((frame) => this.#feeders.broadcast(frame), Date.now())
-    this.#pipelines = new PipelineService(this.#blocks, this.#interests)
+    this.#pipelines = new PipelineService(this.#blocks, this.#interests, async () => this.#objects.follower().advance())
     this.#readers = new ReaderLinks(this.#objects, this.#blocks.backlog, this.#interests, ({ kind }) => {
       if (kind.kind === 'hub') this.ctx.waitUntil(this.#objects.wakeHub(kind.index))
     })
@@ -124,6 +125,7 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     const now = Date.now()
     if (frame.type === 'pulse') {
       this.#readers.tick(this.#blocks.chain.height, this.#blocks.time ?? 0, now)
+      this.#pipelines.tick(now)
       this.#interests.tick(now)
       return feeder.recordActivity({ heardMs: now, pulse: { atMs: now, said: frame } })
     }
@@ -305,6 +307,10 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     return this.#archive.page(request, this.#bookSeeds, Date.now())
   }
 
+  async follow(): Promise<void> {
+    this.#pipelines.follow(Date.now())
+  }
+
   async files(report: FilesReport): Promise<void> {
     this.#archive.files(report)
   }
@@ -317,5 +323,6 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     this.#readers.closeAll()
     this.#feeders.closeAll(1012, 'the feed was reset', Date.now())
     await cleared
+    this.#pipelines.onDurable(Date.now())
   }
 }

@@ -65,10 +65,11 @@ export class OrderInterests {
     return interest.names
   }
 
-  /** Records that a reader's link ended. */
-  onLeft(reader: string, nowMs: number): void {
+  /** Records that a reader's link ended. Returns false if its interests have been dropped. */
+  onLeft(reader: string, nowMs: number): boolean {
     const interest = this.#readers.get(reader)
     if (interest) interest.leftMs = nowMs
+    return interest !== undefined
   }
 
   /** Drops readers that have not returned. Call this every few seconds while feeders are connected. */

@@ -1,11 +1,13 @@
-// The log's side of pipelines: serves durable blocks page by page, and registers the wallets whose order statuses a
-// pipeline wants. Invariant: the statuses of a block are not reported as complete if feeders may have sent the block
+// The log's side of pipelines: serves durable blocks page by page, tells the pipeline follower about new ones, and
+// registers the wallets whose order statuses a pipeline wants. Invariants: at most one call of the follower at a time; the statuses of a block are not reported as complete if feeders may have sent the block
 // before they knew of the interest.
 
 import { toChunks } from '../core/chunks.ts'
+import { orReject } from '../core/deadline.ts'
+import { after } from '../core/timers.client.ts'
 import type { ArchivePart } from '../protocol/feed/archive-api.ts'
 import type { DurablePage, DurablePart, DurableRequest } from '../protocol/feed/durable-api.ts'
-import { LOG_API_VERSION } from '../protocol/feed/log-api.ts'
+import { FOLLOWER_READER, LOG_API_VERSION } from '../protocol/feed/log-api.ts'
 import type { OrderInterests } from './order-interests.do.ts'
 import { ReplayQueue } from './pages.ts'
 import type { RetainedBlocks } from './retained-blocks.do.ts'
@@ -15,6 +17,11 @@ const IN_FLIGHT_BLOCKS = 100
 /** An interest lasts 30 seconds. After this time, a pipeline's next request registers its interest again. */
 const INTEREST_MS = 20_000
 
+const FOLLOWER_TIMEOUT_MS = 30_000
+/** The follower is called this often while no blocks arrive, so that it keeps its requests for order statuses. */
+const IDLE_CALL_MS = 8_000
+const MIN_AGAIN_MS = 1_000
+
 interface PipelineInterest {
   readonly wallets: ReadonlySet<string>
   /** First height with all statuses of these wallets; null if feeders do not know the interest. */
@@ -22,26 +29,94 @@ interface PipelineInterest {
   readonly atMs: number
 }
 
+/** Calls the follower. Resolves to whether it has to be called for new blocks, and to when it has to be called anyway. */
+export type CallFollower = () => Promise<{ readonly isNeeded: boolean; readonly againMs: number | null }>
+
 export class PipelineService {
+  readonly #callFollower: CallFollower
+  /** False: no pipeline waits for blocks. After a restart, this is unknown. */
+  #isFollowed = true
+  #calledMs = 0
+  #isCalling = false
+  #cancelCall: () => void = () => undefined
+  /** Blocks became durable during the call. */
+  #isCallDue = false
+  /** Readers whose requests the follower keeps. */
+  #kept: readonly string[] = []
   readonly #blocks: RetainedBlocks
   readonly #interests: OrderInterests
   readonly #queue = new ReplayQueue()
   readonly #requested = new Map<string, PipelineInterest>()
 
-  constructor(blocks: RetainedBlocks, interests: OrderInterests) {
+  constructor(blocks: RetainedBlocks, interests: OrderInterests, callFollower: CallFollower) {
     this.#blocks = blocks
     this.#interests = interests
+    this.#callFollower = callFollower
   }
 
-  page({ reader, from, kind, orders }: DurableRequest, nowMs: number): Omit<DurablePage, 'v'> {
+  /** Starts to call the follower. */
+  follow(nowMs: number): void {
+    this.#isFollowed = true
+    this.onDurable(nowMs)
+  }
+
+  /** Call this when blocks have become durable, or the log was reset. */
+  onDurable(nowMs: number): void {
+    this.#isCallDue = true
+    if (!this.#isFollowed || this.#isCalling) return
+    this.#isCallDue = false
+    // The follower could not extend these requests while it was not called.
+    if (Math.abs(nowMs - this.#calledMs) >= IDLE_CALL_MS) for (const name of this.#kept) this.#keep(name, nowMs)
+    this.#calledMs = nowMs
+    this.#isCalling = true
+    this.#cancelCall()
+    orReject(this.#callFollower(), FOLLOWER_TIMEOUT_MS, after)
+      .then(
+        ({ isNeeded, againMs }) => {
+          if (againMs !== null)
+            this.#cancelCall = after(Math.max(againMs, MIN_AGAIN_MS), () => this.onDurable(Date.now()))
+          // If it was asked for during the call, the answer may be too old.
+          this.#isFollowed = isNeeded || this.#isCallDue
+        },
+        // The next blocks lead to the next call.
+        () => {
+          this.#isCallDue = false
+          this.#kept = []
+        },
+      )
+      .finally(() => {
+        this.#isCalling = false
+        if (this.#isCallDue) this.onDurable(nowMs)
+      })
+  }
+
+  /** Call this every few seconds. */
+  tick(nowMs: number): void {
+    if (Math.abs(nowMs - this.#calledMs) >= IDLE_CALL_MS) this.onDurable(nowMs)
+  }
+
+  page({ reader, from, kind, orders, keep }: DurableRequest, nowMs: number): Omit<DurablePage, 'v'> {
+    this.#kept = keep ?? this.#kept
+    const kept = keep?.map((name) => this.#keep(name, nowMs))
     const ordersFrom = orders && { ordersFrom: this.#register(reader, orders, nowMs) }
-    const retryMs = from === null ? 0 : this.#queue.waitMs(reader, nowMs)
+    const known = { ...ordersFrom, ...(kept && { kept }) }
+    // All pipelines wait for the follower, and it reads no faster than blocks arrive.
+    const isFollower = reader === FOLLOWER_READER
+    const retryMs = from === null || isFollower ? 0 : this.#queue.waitMs(reader, nowMs)
     const { head, parts } = this.#blocks.archivePage(retryMs > 0 ? null : from, kind)
-    if (retryMs > 0) return { head, parts: [], retryMs, ...ordersFrom }
+    if (retryMs > 0) return { head, parts: [], retryMs, ...known }
     const pages = parts.map((part) => this.#partOf(part, kind, orders !== undefined))
-    for (const part of pages)
+    for (const part of isFollower ? [] : pages)
       if ('lines' in part) this.#queue.spend(bytesOf([...part.lines, ...(part.orders ?? [])]), nowMs)
-    return { head, parts: pages, ...ordersFrom }
+    return { head, parts: pages, ...known }
+  }
+
+  /** Extends a reader's requests. Returns the first height with all of its statuses; null: it has none. */
+  #keep(name: string, nowMs: number): number | null {
+    const interest = this.#requested.get(name)
+    if (!interest || !this.#interests.onLeft(name, nowMs)) return null
+    this.#requested.set(name, { ...interest, atMs: nowMs })
+    return interest.knownFrom
   }
 
   #partOf(part: ArchivePart, kind: DurableRequest['kind'], hasOrders: boolean): DurablePart {

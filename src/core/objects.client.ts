@@ -70,6 +70,11 @@ export class Objects {
     return stubOf(this.#env.SINK, `${this.#chain}/${pipeline}`, this.#feedLocation)
   }
 
+  /** The object that reads new blocks for all pipelines. */
+  follower() {
+    return stubOf(this.#env.PIPELINE_FOLLOWER, this.#chain, this.#feedLocation)
+  }
+
   hub(index: number) {
     return stubOf(this.#env.BOOK_HUB, `${this.#chain}/${index}`, this.#feedLocation)
   }

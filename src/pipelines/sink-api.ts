@@ -1,4 +1,5 @@
 // RPC interface of the Sink objects. Payloads carry `v`.
+import type { PokeRequest, PokeResponse } from './follower-api.ts'
 import type { Pipeline } from './pipeline.ts'
 export const SINK_API_VERSION = 2
 /** `unpaid`: waiting for credits. */
@@ -25,8 +26,9 @@ export interface SinkStatus {
   readonly bytes: number
   readonly batches: number
   readonly deadLetters: number
-  /** Price of a row in micro-credits. */
+  /** Price of a row and of a minute in which the pipeline runs, in micro-credits. */
   readonly rowMicro: number
+  readonly minuteMicro: number
   /** Attempts of the batch in flight. */
   readonly attempts: number
   readonly nextTryMs: number | null
@@ -95,6 +97,8 @@ export interface SinkApi {
   check(request: CheckRequest): Promise<SinkCheck>
   /** Sends the dead letters again; returns their number. */
   redeliver(request: { v: number }): Promise<{ v: number; batches: number }>
+  /** Tells a pipeline that waits that there may be rows. Resolves when it waits again, or after a few seconds. */
+  poke(request: PokeRequest): Promise<PokeResponse>
   /** Deletes all data of the pipeline. */
   drop(): Promise<void>
 }

@@ -20,7 +20,7 @@ it('statuses of wallets are incomplete while feeders have no room for them', () 
       return { height }
     },
   } as unknown as RetainedBlocks
-  const desk = new PipelineService(held, wants)
+  const desk = new PipelineService(held, wants, async () => ({ isNeeded: false, againMs: null }))
   const fromOf = (reader: string, orders: readonly string[], nowMs: number) =>
     desk.page({ v: 1, reader, from: null, kind: 'events', orders }, nowMs).ordersFrom
   const many = wallets(0, WATCHED_WALLETS_MAX - 1)

@@ -190,7 +190,11 @@ it('pipelines read only the lines they request, and every read counts', () => {
     notifyFeeders: () => undefined,
     areSent: () => true,
   }
-  const service = new PipelineService(held as unknown as RetainedBlocks, interests as unknown as OrderInterests)
+  const service = new PipelineService(
+    held as unknown as RetainedBlocks,
+    interests as unknown as OrderInterests,
+    async () => ({ isNeeded: false, againMs: null }),
+  )
   const page = (more: object) => service.page({ v: 1, reader: 'a', from: 1, kind: 'events', ...more }, 0)
   expect(page({ kind: 'books' }).retryMs).toBeUndefined()
   expect(page({ orders: ['0x1'] }).parts).toHaveLength(1)

@@ -15,6 +15,7 @@ const IDLE: SinkStatus = {
   batches: 0,
   deadLetters: 0,
   rowMicro: 100,
+  minuteMicro: 50_000,
   attempts: 0,
   nextTryMs: null,
   lastError: null,
@@ -69,6 +70,7 @@ export class FakeSinks {
           await this.onApplied()
           return this.#status(id)
         }),
+      poke: async () => ({ v: 1, next: null }),
       status: () => call('status', () => this.#status(id)),
       logs: ({ before, limit }) =>
         call('logs', () => ({ v: 1, lines: LINES.filter((line) => line.id < (before ?? 9)).slice(0, limit) })),

@@ -1,13 +1,13 @@
 // Assembles the next batch: the rows of whole blocks, up to the limits. Invariants: batches follow one another and skip
 // no block; reassembling a batch from its start yields the same rows; missing data is reported inside the batch.
 
+import type { ReadBlock } from '../follower-api.ts'
 import { FatalPipelineError } from '../pipeline.ts'
 import { gapRow, type Row, resetRow, type TopicBlock, type TopicFold } from '../topics/topic.ts'
 import {
   DAMAGED_REASON,
   type EndPosition,
   isBeyond,
-  type ReadBlock,
   type Source,
   type SourceItem,
   type StartPosition,
@@ -30,6 +30,11 @@ export interface ReaderState {
 /** The last block that was read; null if there is none. */
 export function lastReadBlock({ timed: height, timeMs: time, epoch }: ReaderState): ReadBlock | null {
   return height === undefined ? null : { height, time, epoch }
+}
+
+/** The state after blocks that have nothing for the pipeline. */
+export function afterBlock(state: ReaderState, { height, time, epoch }: ReadBlock): ReaderState {
+  return { ...state, place: { height: height + 1 }, epoch: epoch ?? state.epoch, timeMs: time, timed: height }
 }
 
 export interface AssembledBatch {

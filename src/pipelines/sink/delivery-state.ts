@@ -5,6 +5,7 @@
 import { formatCredits, type MicroCredits } from '../../core/amount.ts'
 import { type AccountId, type KeyHash, keyHashOf } from '../../core/ids.ts'
 import { ReportedSpending } from '../../core/local-lease.ts'
+import { MINUTE_MS } from '../../core/time.ts'
 import { visible } from '../../core/visible.ts'
 import { METER_API_VERSION } from '../../metering/meter-version.ts'
 import type { PipelineReport, PipelineResponse } from '../../metering/pipeline-report.ts'
@@ -25,7 +26,7 @@ export interface BatchInFlight {
   readonly ordersFrom: number | null
 }
 
-/** Totals since the pipeline was created, and their cost. */
+/** Totals since the pipeline was created: rows, and the cost of rows and minutes. */
 export interface Usage {
   readonly rows: number
   readonly spent: MicroCredits
@@ -43,6 +44,8 @@ export interface BillingState extends Usage {
   readonly askAtMs: number | null
   /** Billed rows of the next batch, if they cost more than the balance. */
   readonly needs?: number
+  /** End of the last charged minute, Unix ms; absent: the pipeline does not run. */
+  readonly paidToMs?: number
   /** Unreported debts in order. Everything above the last one is owed by the current payer. */
   readonly debts?: readonly Debt[]
   /** Set if the paying key is revoked or expired. Delivery is then paused. */
@@ -123,6 +126,25 @@ export const unreported = (owed: BillingState) => reportOf(owed).unreported
 /** Adds delivered rows. Free rows are not counted, so that reported rows are always charged or written off. */
 export function addRows(owed: BillingState, rows: number, rowMicro: MicroCredits): BillingState {
   return rowMicro === 0 ? owed : { ...owed, rows: owed.rows + rows, spent: owed.spent + rows * rowMicro }
+}
+
+/** Minutes charged at once. If the pipeline was not in memory for longer, the rest is free. */
+const MAX_MINUTES = 30
+
+/** Charges the minutes that have begun. A pause does not repeat the minute in which it begins. */
+export function addMinutes(
+  owed: BillingState,
+  { isRunning, nowMs, minuteMicro }: { isRunning: boolean; nowMs: number; minuteMicro: MicroCredits },
+): BillingState {
+  const { paidToMs, ...rest } = owed
+  const isPaid = paidToMs !== undefined && nowMs < paidToMs && paidToMs - nowMs <= MINUTE_MS
+  if (minuteMicro === 0 || isPaid) return owed
+  if (!isRunning) return paidToMs === undefined ? owed : rest
+  const begun = 1 + Math.floor(Math.max(0, nowMs - (paidToMs ?? nowMs)) / MINUTE_MS)
+  const minutes = Math.min(begun, MAX_MINUTES)
+  const fromMs =
+    paidToMs === undefined || begun > MAX_MINUTES || nowMs < paidToMs ? nowMs - (minutes - 1) * MINUTE_MS : paidToMs
+  return { ...rest, spent: rest.spent + minutes * minuteMicro, paidToMs: fromMs + minutes * MINUTE_MS }
 }
 
 /** Unreported debts in order. The current payer's debt is the last. */
@@ -214,8 +236,9 @@ export interface DeliveryPorts {
   nowMs(): number
   /** A random number, uniform in [0, 1). */
   random(): number
-  /** Price of a row; 0: free. */
+  /** Price of a row and of a minute in which the pipeline runs; 0: free. */
   readonly rowMicro: MicroCredits
+  readonly minuteMicro: MicroCredits
   payer(): Payer
   /**
    * Reports stored totals of a key to the meter. Zero totals only query it. `hold`: an amount about to be owed,
@@ -272,7 +295,7 @@ export function unpaidMessage({ available, cap }: MeterResponse, cost: MicroCred
   const left =
     available <= 0
       ? 'no credits left'
-      : `${formatCredits(available)} credits left, but the next rows cost ${formatCredits(cost)}`
+      : `${formatCredits(available)} credits left, but the next rows or minutes cost ${formatCredits(cost)}`
   return `Unpaid: ${who} ${left}. Delivery resumes within a minute after ${remedy}; set the pipeline to running then to resume immediately`
 }
 

@@ -8,7 +8,7 @@
 // Invariants (docs/reference/pipelines.md): at least once, in block order; one batch is in flight, whose range is stored before
 // its first attempt and is the same for every attempt; a batch is sent only if the balance covers it, under a key that was valid
 // KEY_CHECK_MS ago; the cursor and the amount owed are stored in one write after the destination has confirmed, so that a crash
-// loses nothing and repeated reports change nothing; the object never sleeps with unreported amounts; missing data is always
+// loses nothing and repeated reports change nothing; a waiting object has an alarm that reports what is owed; missing data is always
 // reported. Dead letters are sent again oldest first, between batches; a delivered one is recorded before it is removed.
 
 import type { MicroCredits } from '../../core/amount.ts'
@@ -16,10 +16,12 @@ import { type Backoff, backoffMs } from '../../core/backoff.ts'
 import type { KeyHash } from '../../core/ids.ts'
 import { AMPLE, isReportDue, REPORT_AT, REPORT_EVERY_MS } from '../../metering/credit-lease.ts'
 import type { DeliveryFailure, DeliverySuccess } from '../destinations/batch.ts'
+import type { EmptyRange } from '../follower-api.ts'
 import { FatalPipelineError } from '../pipeline.ts'
 import type { SinkPhase } from '../sink-api.ts'
-import type { AssembledBatch } from './batch-assembler.ts'
+import { type AssembledBatch, afterBlock, type ReaderState } from './batch-assembler.ts'
 import {
+  addMinutes,
   addRows,
   type BatchInFlight,
   type BatchRows,
@@ -43,8 +45,12 @@ import {
 /** Eight attempts take about ten minutes. */
 export const MAX_ATTEMPTS = 8
 const RETRY: Backoff = { firstMs: 5_000, capMs: 240_000, jitter: 0.2 }
-/** The log stores one segment per second. */
+/** Delay after the newest block was read. A Sink that is called when there are rows does not use it. */
 const POLL_MS = 1_000
+/** Delay while the log is empty. */
+const BEGIN_RETRY_MS = 5_000
+/** Maximum delay before a start in the future. */
+const MAX_BEGIN_MS = 60_000
 const READ_RETRY_MS = 5_000
 /** A repeated error within this time is not logged again. */
 const SAME_ERROR_MS = 60_000
@@ -61,6 +67,8 @@ const KEY_CHECK_MS = 20_000
 /** Maximum unreported amount while the meter does not respond; one more batch may be in flight. */
 const MAX_UNREPORTED: MicroCredits = REPORT_AT
 const UNPAID_RETRY_MS = 60_000
+/** Minutes of a pipeline without rows are charged together after this time. */
+const REST_CHARGE_MS = 10 * 60_000
 
 export class Delivery {
   readonly #ports: DeliveryPorts
@@ -89,6 +97,8 @@ export class Delivery {
   #settledMs = Number.NEGATIVE_INFINITY
   /** True if the meter did not respond to the last call. */
   #isMeterDown = false
+  /** True if the last turn has read the newest block. */
+  #isAtHead = false
 
   constructor(ports: DeliveryPorts, state: DeliveryState, order: DesiredState) {
     this.#ports = ports
@@ -118,9 +128,21 @@ export class Delivery {
   get waitsFor(): 'credits' | 'meter' | 'key' | null {
     const { owed } = this.#state
     if (owed.ended) return 'key'
-    if (this.#ports.rowMicro === 0) return null
+    if (this.#isFree) return null
     if (owed.askAtMs !== null) return 'credits'
     return this.#isMeterDown && unreported(owed) >= MAX_UNREPORTED ? 'meter' : null
+  }
+
+  get #isFree(): boolean {
+    return this.#ports.rowMicro === 0 && this.#ports.minuteMicro === 0
+  }
+
+  /** Charges the minutes since the last call. Call this before a change of what `isRunning` depends on, and after it. */
+  #chargeMinutes(): void {
+    const { isFailed, isFinished, owed } = this.#state
+    const isRunning = this.#desired.isRunning && !isFailed && !isFinished && this.waitsFor === null
+    const charged = addMinutes(owed, { isRunning, nowMs: this.#ports.nowMs(), minuteMicro: this.#ports.minuteMicro })
+    if (charged !== owed) this.#save({ owed: charged })
   }
 
   /** True if the pipeline is running and has something to send. */
@@ -129,8 +151,47 @@ export class Delivery {
     return this.#desired.isRunning && ((!isFailed && !isFinished) || isRedelivering)
   }
 
+  /** Height from which the pipeline can wait for rows, if there are none now; null: it has something else to do. */
+  get waitsFrom(): number | null {
+    const { isFailed, isFinished, isRedelivering, arrivedLetter, flight, at, end } = this.#state
+    const isBusy = isFailed || isFinished || isRedelivering || arrivedLetter !== null || flight !== null
+    if (isBusy || !this.#desired.isRunning || this.waitsFor !== null || end === 'undecided') return null
+    return at && 'height' in at.place ? at.place.height : null
+  }
+
+  /** True if the last turn has read the newest block, and nothing has changed since then. */
+  get isAtHead(): boolean {
+    return this.#isAtHead && this.waitsFrom !== null
+  }
+
+  /** Moves the cursor past blocks that have nothing for the pipeline. Ignored if that is not certain. */
+  skip({ from, last }: EmptyRange): void {
+    const { at } = this.#state
+    const next = this.waitsFrom
+    const isOtherEpoch = at?.epoch && last.epoch && at.epoch !== last.epoch
+    if (!at || next === null || next < from || next > last.height || isOtherEpoch) return
+    this.#assembler = null
+    this.#unsavedBlocks += last.height - next + 1
+    this.#state = { ...this.#state, at: afterBlock(at, last), confirmed: { height: last.height, time: last.time } }
+  }
+
+  /** Stores a cursor that has moved past blocks without rows. Asks the meter whether the key is still valid, if due. */
+  async rest(): Promise<void> {
+    const { paidToMs = Number.NEGATIVE_INFINITY } = this.#state.owed
+    // A report of each minute would cost the operator more than all else.
+    if (this.#ports.nowMs() - paidToMs >= REST_CHARGE_MS) this.#chargeMinutes()
+    if (this.#unsavedBlocks > 0) this.#save({})
+    if (this.#isWorking && this.#isSettleDue()) await this.#settle(true)
+  }
+
+  /** True if an amount has not been reported to the meter. */
+  get isOwing(): boolean {
+    return unreported(this.#state.owed) > 0
+  }
+
   /** Applies a changed record. `change`: the part that changed. */
   applyDesired(order: DesiredState, change: 'none' | 'end' | 'rows' | 'start'): void {
+    this.#chargeMinutes()
     const { isFailed, owed } = this.#state
     const isWaiting = (this.#state.flight?.nextTryMs ?? 0) > 0 && !this.#isSending
     const isResumed = order.isRunning && (isFailed || isWaiting || !this.#desired.isRunning || owed.ended !== undefined)
@@ -150,6 +211,7 @@ export class Delivery {
       this.#save({ isFailed: false, flight: flight && { ...flight, attempts: 0, nextTryMs: 0 } })
     }
     if (order.isRunning) this.#recheckMeter()
+    this.#chargeMinutes()
   }
 
   /** Sends the dead letters again. */
@@ -171,7 +233,7 @@ export class Delivery {
   /** Why this key cannot pay for rows outside a batch; null: it can. */
   async refusal(by: Payer = this.#ports.payer(), countedRows = 1): Promise<string | null> {
     const { rowMicro } = this.#ports
-    if (rowMicro === 0) return null
+    if (this.#isFree) return null
     await this.#settle(false)
     const isAsked = by.hash !== this.#payer && !this.#isMeterDown
     const answer = isAsked ? await this.#ports.settle({ rows: 0, spent: 0 }, by.hash, 0).catch(() => null) : this.#meter
@@ -184,6 +246,8 @@ export class Delivery {
   /** Runs one step. Returns the delay before the next; null: wait for a change. Never rejects. */
   async turn(): Promise<number | null> {
     try {
+      this.#isAtHead = false
+      this.#chargeMinutes()
       const isWorking = this.#isWorking
       if (isWorking && this.#isSettleDue()) await this.#settle(true)
       const { waitsFor } = this
@@ -234,7 +298,7 @@ export class Delivery {
     const at = this.#state.at ?? (await this.#ports.begin())
     const end = this.#state.end === 'undecided' ? await this.#ports.end() : this.#state.end
     if (definitions !== this.#definitions) return 0
-    if (at === null || end === 'undecided') return POLL_MS
+    if (at === null || end === 'undecided') return BEGIN_RETRY_MS
     if (at !== this.#state.at || end !== this.#state.end) this.#save({ at, end })
     const { flight } = this.#state
     const assembler = this.#assembler ?? this.#ports.assembler(at, flight)
@@ -243,7 +307,8 @@ export class Delivery {
     const limits = { rows, chars, blocks: this.#maxBlocks, untilMs: this.#ports.nowMs() + readMs }
     const taken = await assembler.take(end, flight?.to ?? null, limits)
     if (definitions !== this.#definitions) return 0
-    if (taken === null) return Math.max(POLL_MS, assembler.retryMs)
+    if (taken === null) this.#isAtHead = assembler.retryMs === 0
+    if (taken === null) return Math.max(this.#nextBlockMs(at), assembler.retryMs)
     if (taken.rows.length === 0) return this.#skipEmpty(taken)
     const { from, to } = taken
     const { ordersFrom } = assembler
@@ -252,6 +317,13 @@ export class Delivery {
     // The range is stored at the first attempt. Until then, the batch may be read again, or cut.
     this.#state = { ...this.#state, flight: flight ?? { from, to, attempts: 0, nextTryMs: 0, ordersFrom } }
     return null
+  }
+
+  /** Delay until the next block may be available. */
+  #nextBlockMs({ place }: ReaderState): number {
+    if ('first' in place) return BEGIN_RETRY_MS
+    const startMs = 'timeMs' in place ? place.timeMs - this.#ports.nowMs() : 0
+    return Math.min(Math.max(POLL_MS, startMs), MAX_BEGIN_MS)
   }
 
   /** Skips blocks that have no rows. */
@@ -352,16 +424,15 @@ export class Delivery {
     this.#batch = null
     const moved = { ...change, at: after, confirmed: { height: to, time: after.timeMs }, isFinished: isEnd }
     if (isEnd) this.#ports.log('info', `Reached the end of the pipeline at block ${to}`, null)
-    if (isSaved) {
-      this.#save(moved)
-      this.#unsavedBlocks = 0
-    } else this.#state = { ...this.#state, ...moved }
+    if (isSaved) this.#save(moved)
+    else this.#state = { ...this.#state, ...moved }
   }
 
   /** Delay until more blocks may be available. */
   #nextDelayMs({ isEnd, isHead }: AssembledBatch): number | null {
     if (isEnd) return null
     if (!isHead) return 0
+    this.#isAtHead = true
     const { gatherMs } = this.#desired
     this.#readAtMs = this.#ports.nowMs() + gatherMs
     return gatherMs || POLL_MS
@@ -484,7 +555,7 @@ export class Delivery {
   }
 
   #minimumCost({ needs = 1 }: BillingState): MicroCredits {
-    return needs * this.#ports.rowMicro
+    return Math.max(needs * this.#ports.rowMicro, this.#ports.minuteMicro)
   }
 
   /** Reports what is owed, other keys first, and applies the meter's response for the current payer. */
@@ -539,6 +610,7 @@ export class Delivery {
     const state = { ...this.#state, ...change }
     this.#ports.save(state)
     this.#state = state
+    this.#unsavedBlocks = 0
   }
 
   /** Handles an error of a turn. A fatal error stops the pipeline until its record changes. */

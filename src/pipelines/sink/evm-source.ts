@@ -2,8 +2,7 @@
 // height once and in order, empty blocks as a bare height; blocks already read are compared with later responses, and
 // reading stops if one has changed.
 
-import type { EvmLog } from '../evm/evm-chain.ts'
-import { type EvmChain, HEAD_CACHE_MS, type LogPage, type LogQuery } from '../evm/evm-chain.ts'
+import type { EvmChain, EvmLog, LogPage, LogQuery } from '../evm/evm-chain.ts'
 import { FatalPipelineError } from '../pipeline.ts'
 import type { Anchor } from '../topics/evm-logs.ts'
 import type { SourceItem, StartPosition } from './source.ts'
@@ -19,7 +18,7 @@ export class EvmSource {
   #next: number | null = null
   /** Time of the previous block. */
   #time = 0
-  retryMs = 0
+  readonly retryMs = 0
 
   /** `anchor`: the last block that was read, restored from the fold. */
   constructor(chain: EvmChain, query: LogQuery, anchor: Anchor | null) {
@@ -30,7 +29,6 @@ export class EvmSource {
 
   /** Items from a position up to the newest final block. A later call continues after the last item. */
   async *items(place: StartPosition): AsyncGenerator<SourceItem> {
-    this.retryMs = 0
     this.#next ??= await this.#start(place)
     for (;;) {
       const head = await this.#chain.head()
@@ -41,7 +39,6 @@ export class EvmSource {
       this.#compare(page)
       yield* this.#blocks(page)
     }
-    this.retryMs = HEAD_CACHE_MS
   }
 
   async #start(place: StartPosition): Promise<number> {

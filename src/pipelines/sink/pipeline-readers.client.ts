@@ -27,6 +27,8 @@ import { Source, type StartPosition } from './source.ts'
 const TIMEOUT_MS = 30_000
 /** The log drops an interest in order statuses after twice this time. */
 export const ORDER_INTEREST_MS = 10_000
+/** The log retains blocks for five minutes. */
+const RECENT_MS = 4 * 60_000
 /** Maximum age of the cached newest block. */
 const HEAD_CACHE_MS = 2_000
 
@@ -68,12 +70,9 @@ export class LogReader implements PipelineReader {
     }
     const ordersFrom = flight?.ordersFrom ?? null
     const known = flight && ordersFrom !== null ? { to: flight.to, ordersFrom } : null
-    return new Assembler(
-      new Source(ports, lines, known, lastReadBlock(at)),
-      definition.open(interest, at.fold),
-      at,
-      Date.now,
-    )
+    const isRecent = Math.abs(Date.now() - at.timeMs) < RECENT_MS
+    const source = new Source(ports, lines, known, lastReadBlock(at), isRecent)
+    return new Assembler(source, definition.open(interest, at.fold), at, Date.now)
   }
 
   /** Keeps feeders sending order statuses: registers the interest now and every few seconds until canceled. */

@@ -1,5 +1,7 @@
-// Sink: one Durable Object per pipeline. It provides delivery.ts with its ports. An alarm drives it: the alarm re-arms
-// first and catches every error. Invariants: pipelines never wait for each other; calls after deletion have no effect.
+// Sink: one Durable Object per pipeline. It provides delivery.ts with its ports. At the head of the log it waits for a
+// call of the pipeline follower, and is not awake. Otherwise an alarm drives it: the alarm re-arms first and catches
+// every error. Invariants: an alarm is always set while the pipeline runs; a lost call delays rows at most until that
+// alarm; pipelines never wait for each other; calls after deletion have no effect.
 
 import { DurableObject } from 'cloudflare:workers'
 import { archiveOf } from '../../archive/archive/archive.store.ts'
@@ -7,11 +9,12 @@ import { orFallback, orReject } from '../../core/deadline.ts'
 import { logEvent } from '../../core/log.client.ts'
 import { gatewayOf, meterOf, Objects } from '../../core/objects.client.ts'
 import { MINUTE_MS } from '../../core/time.ts'
-import { after } from '../../core/timers.client.ts'
+import { after, sleep } from '../../core/timers.client.ts'
 import { readVariables } from '../../core/variables.ts'
 import { visible } from '../../core/visible.ts'
 import type { PipelineResponse } from '../../metering/pipeline-report.ts'
 import { batchId } from '../destinations/batch.ts'
+import { FOLLOWER_API_VERSION, type PokeRequest, type PokeResponse } from '../follower-api.ts'
 import type { Pipeline } from '../pipeline.ts'
 import { type CheckRequest, SINK_API_VERSION, type SinkApi, type SinkCheck, type SinkStatus } from '../sink-api.ts'
 import { TOPIC_COLUMNS } from '../topics/catalogue.ts'
@@ -35,8 +38,27 @@ import { endOf, startOf } from './source.ts'
 
 /** A turn that was lost, for example because its machine failed, is started again after this time. */
 const GUARD_MS = 15_000
-/** Maximum time of consecutive turns within one alarm. */
-const ALARM_MS = 10_000
+/** The same for a turn that the follower has started: the follower repeats a failed call earlier. */
+const POKED_GUARD_MS = 60_000
+/** Maximum time of consecutive turns. The alarm continues them. */
+const TURNS_MS = 10_000
+/** Shorter waits are not worth an alarm. */
+const MIN_ALARM_MS = 1_000
+/** A waiting pipeline looks for itself after this time. The log retains blocks for five minutes. */
+const SAFETY_MS = 4 * MINUTE_MS
+/** A waiting pipeline reports what it owes after this time. */
+const REPORT_MS = MINUTE_MS
+/** Delay while the follower does not respond. The pipeline then reads the log itself. */
+const UNFOLLOWED_MS = 15_000
+const FOLLOWER_TIMEOUT_MS = 5_000
+/** The follower calls a limited number of pipelines at a time. A longer delivery ends without it. */
+const POKE_WAIT_MS = 2_000
+/** Maximum wait of a status request for a pipeline that looks for new blocks. */
+const STATUS_WAIT_MS = 2_000
+const LOOK_EVERY_MS = 1_000
+/** How often nodes are asked for new blocks. */
+const MIN_QUIET_MS = 2_000
+const MAX_QUIET_MS = MINUTE_MS
 const HEAD_TIMEOUT_MS = 2_000
 /** How long a deleted pipeline is remembered, because older messages may still arrive. */
 const TOMBSTONE_MS = 3_600_000
@@ -51,6 +73,7 @@ const METER_TIMEOUT_MS = 5_000
 
 export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
   readonly #settings: SinkSettings
+  readonly #objects: Objects
   readonly #logReader: LogReader
   readonly #evmReader: EvmReader
   readonly #sender: BatchSender
@@ -58,13 +81,22 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
   #store: SinkStore
   readonly #record: SinkRecord
   #delivery: Delivery | null = null
-  /** Ends the wait between two turns. */
-  #interrupt: () => void = () => undefined
+  /** The turns in progress. */
+  #working: Promise<void> | null = null
+  /** When the last turns ended. */
+  #workedMs = 0
+  /** Something has changed since the current turn began. */
+  #isInterrupted = false
+  /** An object that was not in memory had no rows for a while. */
+  #quietMs = MAX_QUIET_MS
+  /** The follower watches the pipeline, because it waits for the response to its call. */
+  #isPoked = false
 
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
     super(ctx, env)
     this.#settings = readVariables(SinkSettings, env)
-    this.#logReader = new LogReader(new Objects(env, this.#settings), archiveOf(env, this.#settings.CHAIN))
+    this.#objects = new Objects(env, this.#settings)
+    this.#logReader = new LogReader(this.#objects, archiveOf(env, this.#settings.CHAIN))
     this.#evmReader = new EvmReader(this.#settings.RPC_CHAINS, env, (work) => ctx.waitUntil(work))
     this.#sender = new BatchSender(this.#settings, env)
     this.#tester = new PipelineTester({
@@ -77,8 +109,7 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
     this.#record = new SinkRecord(this.#store.pipeline, async (...args) => gatewayOf(env).openSecret(...args))
     if (!this.#pipeline) return
     this.#open(this.#pipeline)
-    // A call restarts the alarm of an object that stopped in the middle of its work.
-    this.ctx.waitUntil(this.ctx.storage.setAlarm(Date.now()))
+    if (this.#pipeline.status === 'running') this.ctx.waitUntil(this.#wakeBy(Date.now() + SAFETY_MS))
   }
 
   get #pipeline(): Pipeline | null {
@@ -107,6 +138,7 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
       nowMs: Date.now,
       random: Math.random,
       rowMicro: this.#settings.PIPELINE_ROW_CREDITS,
+      minuteMicro: this.#settings.PIPELINE_MINUTE_CREDITS,
       payer: () => ({ hash: this.#existing.payer, name: this.#existing.payer_name }),
       // Wait for storage: after a crash, the meter and the bucket must not know more than this object does.
       settle: (sums, by, hold) => storage.sync().then(() => settle(this.env, billOf(this.#existing, sums, by, hold))),
@@ -178,6 +210,7 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
     const kept = this.#record.store(pipeline, sealed)
     this.#store.pipeline = kept
     const delivery = this.#delivery ?? this.#open(pipeline)
+    this.#quietMs = MIN_QUIET_MS
     if (before && before.payer !== kept.payer) delivery.changePayer(before.payer)
     const changes = before ? changesOf(before, kept) : []
     for (const change of changes.length > 0 ? changes : (['none'] as const))
@@ -188,6 +221,7 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
   }
 
   async status(): Promise<SinkStatus> {
+    await this.#look()
     const head = this.#pipeline && (await this.#headOf(this.#pipeline))
     const { confirmed, flight, owed, ...sums } = this.#delivery?.state ?? INITIAL_DELIVERY
     const isBehind = head !== null && confirmed !== null && head.height >= confirmed.height
@@ -207,10 +241,18 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
       lastError,
       lastIncident,
       rowMicro: this.#settings.PIPELINE_ROW_CREDITS,
+      minuteMicro: this.#settings.PIPELINE_MINUTE_CREDITS,
       attempts: flight?.attempts ?? 0,
       nextTryMs: flight?.nextTryMs || null,
       pauseReason: this.#pipeline?.status === 'running' ? (owed.ended?.words ?? null) : null,
     }
+  }
+
+  /** Brings the cursor of a waiting pipeline up to date, and checks its key. */
+  async #look(): Promise<void> {
+    if (this.#pipeline?.status !== 'running' || Math.abs(Date.now() - this.#workedMs) < LOOK_EVERY_MS) return
+    await this.#wakeBy(Date.now() + POKED_GUARD_MS)
+    await orFallback(this.#work(), STATUS_WAIT_MS, undefined, after)
   }
 
   async #headOf(pipeline: Pipeline) {
@@ -256,7 +298,7 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
     const bills = this.#pipeline ? finalBills(this.#pipeline, owed) : this.#store.bills
     this.#delivery = null
     this.#record.stored = null
-    this.#interrupt()
+    this.#isInterrupted = true
     this.#store.drop(pipeline, bills)
     await storage.setAlarm(Date.now() + (bills.length > 0 ? 0 : TOMBSTONE_MS))
     await this.#sender.deadLetters(pipeline)?.clear()
@@ -277,8 +319,29 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
   }
 
   async #wake(): Promise<void> {
-    this.#interrupt()
+    this.#isInterrupted = true
     await this.ctx.storage.setAlarm(Date.now())
+  }
+
+  /** Makes sure that an alarm fires at this time or earlier. */
+  async #wakeBy(atMs: number): Promise<void> {
+    const alarmMs = await this.ctx.storage.getAlarm()
+    if (alarmMs === null || alarmMs > atMs) await this.ctx.storage.setAlarm(atMs)
+  }
+
+  async poke({ revision, empty }: PokeRequest): Promise<PokeResponse> {
+    const nothing = { v: FOLLOWER_API_VERSION, next: null }
+    const delivery = this.#delivery
+    if (!delivery || this.#pipeline?.revision !== revision) return nothing
+    this.#isInterrupted = true
+    this.#isPoked = true
+    if (empty && this.#working === null) delivery.skip(empty)
+    await this.#wakeBy(Date.now() + POKED_GUARD_MS)
+    const done = this.#work().then(() => true)
+    const isDone = await orFallback(done, POKE_WAIT_MS, false, after)
+    const isSame = this.#pipeline?.revision === revision && this.#isPoked
+    this.#isPoked = false
+    return isDone && isSame && delivery.isAtHead ? { ...nothing, next: delivery.waitsFrom } : nothing
   }
 
   override async alarm(): Promise<void> {
@@ -286,14 +349,26 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
     const [bill, ...rest] = bills
     if (bill !== undefined) return this.#settleFinalBill(bill, rest)
     if (dropped !== null) return this.#purge(dropped)
-    const begunMs = Date.now()
-    await this.ctx.storage.setAlarm(begunMs + GUARD_MS)
+    await this.ctx.storage.setAlarm(Date.now() + GUARD_MS)
+    // The platform retries a failed alarm only six times; the alarm set above stays.
+    await this.#work()
+  }
+
+  /** Runs turns until the pipeline has to wait. Callers share the turns in progress. Never rejects. */
+  #work(): Promise<void> {
+    this.#working ??= this.#workOnce().finally(() => {
+      this.#working = null
+      this.#workedMs = Date.now()
+    })
+    return this.#working
+  }
+
+  async #workOnce(): Promise<void> {
     // Do not request order statuses while no credits or key can pay for them.
     const leave = this.#logReader.keepOrderInterest(() => (this.#isUnpaid ? null : this.#pipeline))
     try {
-      await this.#turns(begunMs)
+      await this.#turns(Date.now())
     } catch (error) {
-      // The platform retries a failed alarm only six times; the alarm set above stays.
       logEvent('pipeline_turn_failed', { error: errorMessage(error) })
     } finally {
       leave()
@@ -306,28 +381,82 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
   }
 
   async #turns(begunMs: number): Promise<void> {
-    for (;;) {
-      const poked = new Promise<'poked'>((go) => {
-        this.#interrupt = () => go('poked')
-      })
-      const waitMs = this.#delivery === null ? null : await this.#delivery.turn()
+    for (let isFirst = true; ; isFirst = false) {
+      this.#isInterrupted = false
+      const delivery = this.#delivery
+      const waitMs = delivery === null ? null : await this.#turn(delivery, isFirst)
       if (this.#store.dropped !== null) return
-      const isLate = Date.now() + (waitMs ?? 0) - begunMs > ALARM_MS
-      const restMs = this.#isUnpaid ? waitMs : waitMs && Math.min(waitMs, ORDER_INTEREST_MS)
-      if (restMs !== null && isLate) return this.ctx.storage.setAlarm(Date.now() + restMs)
-      if (waitMs === 0) continue
-      // A call that interrupted this turn has set its own alarm.
-      if (waitMs === null) {
-        const isPoked = (await Promise.race([poked, Promise.resolve('still')])) === 'poked'
-        return isPoked ? this.ctx.storage.setAlarm(Date.now()) : this.ctx.storage.deleteAlarm()
-      }
-      let cancel: () => void = () => undefined
-      const slept = new Promise<void>((go) => {
-        cancel = after(waitMs, go)
-      })
-      await Promise.race([slept, poked])
-      cancel()
+      const isLate = Date.now() - begunMs > TURNS_MS
+      if (this.#isInterrupted || waitMs === 0) {
+        if (isLate) return this.ctx.storage.setAlarm(Date.now())
+      } else if (waitMs === 'rows') return this.#wait(delivery)
+      else if (waitMs === null) return this.ctx.storage.deleteAlarm()
+      else if (waitMs >= MIN_ALARM_MS || isLate) return this.ctx.storage.setAlarm(Date.now() + this.#alarmMs(waitMs))
+      else await sleep(waitMs)
     }
+  }
+
+  /** Runs a turn. `rows`: the pipeline waits for rows. */
+  async #turn(delivery: Delivery, isFirst: boolean): Promise<number | null | 'rows'> {
+    // An object that was not in memory may have waited.
+    if (isFirst && !this.#isPoked && (await this.#isWaiting(delivery))) return 'rows'
+    const { batches } = delivery.state
+    const waitMs = await delivery.turn()
+    if (delivery.state.batches > batches) this.#quietMs = MIN_QUIET_MS
+    if (!delivery.isAtHead || this.#isInterrupted) return waitMs
+    if (!this.#isFollowable) return this.#nextQuietMs()
+    await delivery.rest()
+    if (!delivery.isAtHead || this.#isPoked) return delivery.isAtHead ? 'rows' : 0
+    const answer = await this.#watch(delivery)
+    return answer === null ? UNFOLLOWED_MS : answer ? 'rows' : 0
+  }
+
+  /** Delay before a node is asked for new blocks. It grows while there are no rows. */
+  #nextQuietMs(): number {
+    const quietMs = this.#quietMs
+    this.#quietMs = Math.min(2 * quietMs, MAX_QUIET_MS)
+    return quietMs
+  }
+
+  get #isFollowable(): boolean {
+    return this.#pipeline !== null && this.#pipeline.topic !== 'evm_logs'
+  }
+
+  /** Whether the follower has found nothing for a pipeline that may have waited. */
+  async #isWaiting(delivery: Delivery): Promise<boolean> {
+    if (!this.#isFollowable || delivery.waitsFrom === null) return false
+    if ((await this.#watch(delivery)) !== true) return false
+    await delivery.rest()
+    return delivery.waitsFrom !== null
+  }
+
+  /** Asks the follower to watch the pipeline. False: there are blocks to read first. Null: it does not respond. */
+  async #watch(delivery: Delivery): Promise<boolean | null> {
+    const from = delivery.waitsFrom
+    if (this.#pipeline === null || from === null) return false
+    const { id, account, revision, topic, filter } = this.#pipeline
+    const { gatherMs } = desiredStateOf(this.#pipeline)
+    const { end } = delivery.state
+    const request = { v: FOLLOWER_API_VERSION, id, account, revision, topic, filter, from, gatherMs }
+    const call = async () => this.#objects.follower().watch({ ...request, end: end === 'undecided' ? null : end })
+    const answer = await orReject(call(), FOLLOWER_TIMEOUT_MS, after).catch(() => null)
+    if (answer === null || this.#delivery !== delivery || this.#pipeline.revision !== revision) return answer && false
+    if (answer.empty) delivery.skip(answer.empty)
+    return (delivery.waitsFrom ?? -1) >= answer.from
+  }
+
+  /** Sets the alarm of a pipeline that waits for rows. */
+  async #wait(delivery: Delivery | null): Promise<void> {
+    const waitMs = delivery?.isOwing ? REPORT_MS : SAFETY_MS
+    // The alarm that guards a turn is due too early. Setting it is billed as a row, so a busy pipeline keeps it.
+    if (this.#isPoked) await this.#wakeBy(Date.now() + waitMs)
+    else await this.ctx.storage.setAlarm(Date.now() + waitMs)
+  }
+
+  /** Order statuses have to be requested again while the pipeline cannot deliver. */
+  #alarmMs(waitMs: number): number {
+    const isOfOrders = this.#pipeline?.topic === 'order_updates'
+    return isOfOrders && !this.#isUnpaid ? Math.min(waitMs, ORDER_INTEREST_MS) : waitMs
   }
 
   #lagMs(): number | null {

@@ -38,11 +38,24 @@ const MinuteRow = z.object({
   lagMs: z.number().nullable(),
 })
 
+type StoredState = DeliveryState & { readonly minute: SinkMinute }
+
 /** Amounts added to the metrics of a minute. */
 export type MetricDelta = Partial<Pick<SinkMinute, 'rows' | 'bytes' | 'batches' | 'failures'>>
 
+const emptyMinute = (minuteMs: number): SinkMinute => ({
+  minuteMs,
+  rows: 0,
+  bytes: 0,
+  batches: 0,
+  failures: 0,
+  lagMs: null,
+})
+
 export class SinkStore {
   readonly #storage: DurableObjectStorage
+  /** The current minute, which is stored with the state. It becomes a row when the next one begins. */
+  #minute: SinkMinute
   /** The stored fold. */
   #fold: string | null
 
@@ -50,6 +63,7 @@ export class SinkStore {
     this.#storage = storage
     migrate(storage, [TABLES])
     this.#fold = this.#text('fold')
+    this.#minute = storage.kv.get<StoredState>('state')?.minute ?? emptyMinute(0)
   }
 
   get pipeline(): StoredPipeline | null {
@@ -75,6 +89,7 @@ export class SinkStore {
       this.bills = bills
     })
     this.#fold = null
+    this.#minute = emptyMinute(0)
   }
 
   /** Unreported bills of a deleted pipeline, in order. */
@@ -88,8 +103,9 @@ export class SinkStore {
   }
 
   get state(): DeliveryState | null {
-    const state = this.#storage.kv.get<DeliveryState>('state')
-    if (!state) return null
+    const stored = this.#storage.kv.get<StoredState>('state')
+    if (!stored) return null
+    const { minute: _, ...state } = stored
     return { ...state, at: state.at && { ...state.at, fold: this.#fold } }
   }
 
@@ -97,7 +113,12 @@ export class SinkStore {
   set state(state: DeliveryState) {
     const fold = state.at?.fold ?? null
     this.#storage.transactionSync(() => {
-      this.#storage.kv.put('state', { ...state, at: state.at && { ...state.at, fold: null } })
+      const minute = this.#minute
+      this.#storage.kv.put('state', {
+        ...state,
+        at: state.at && { ...state.at, fold: null },
+        minute,
+      } satisfies StoredState)
       if (fold !== this.#fold) this.#putText('fold', fold)
     })
     this.#fold = fold
@@ -115,21 +136,37 @@ export class SinkStore {
     return rows(LogRow, this.#storage.sql.exec(select, before ?? Number.MAX_SAFE_INTEGER, limit))
   }
 
+  /** Takes effect when the state is stored next. */
   count(nowMs: number, { rows = 0, bytes = 0, batches = 0, failures = 0 }: MetricDelta, lagMs: number | null): void {
-    const minute = Math.floor(nowMs / 60_000) * 60_000
+    const minuteMs = Math.floor(nowMs / 60_000) * 60_000
+    if (minuteMs !== this.#minute.minuteMs) this.#storeMinute()
+    const before = minuteMs === this.#minute.minuteMs ? this.#minute : emptyMinute(minuteMs)
+    this.#minute = {
+      minuteMs,
+      rows: before.rows + rows,
+      bytes: before.bytes + bytes,
+      batches: before.batches + batches,
+      failures: before.failures + failures,
+      lagMs,
+    }
+  }
+
+  #storeMinute(): void {
+    const { minuteMs, rows, bytes, batches, failures, lagMs } = this.#minute
+    if (minuteMs === 0) return
     this.#storage.sql.exec(
-      `INSERT INTO minutes VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO UPDATE SET rows = rows + ?2,
-       bytes = bytes + ?3, batches = batches + ?4, failures = failures + ?5, lag = ?6`,
-      ...[minute, rows, bytes, batches, failures, lagMs],
+      'INSERT OR REPLACE INTO minutes VALUES (?, ?, ?, ?, ?, ?)',
+      ...[minuteMs, rows, bytes, batches, failures, lagMs],
     )
-    this.#storage.sql.exec('DELETE FROM minutes WHERE minute <= ?', minute - MAX_MINUTES * 60_000)
+    this.#storage.sql.exec('DELETE FROM minutes WHERE minute <= ?', minuteMs - MAX_MINUTES * 60_000)
   }
 
   /** Oldest first. */
   minutes(sinceMs: number): SinkMinute[] {
     const select = `SELECT minute AS minuteMs, rows, bytes, batches, failures, lag AS lagMs FROM minutes WHERE minute > ?
-      ORDER BY minute`
-    return rows(MinuteRow, this.#storage.sql.exec(select, sinceMs))
+      AND minute <> ? ORDER BY minute`
+    const stored = rows(MinuteRow, this.#storage.sql.exec(select, sinceMs, this.#minute.minuteMs))
+    return this.#minute.minuteMs > sinceMs ? [...stored, this.#minute] : stored
   }
 
   #text(key: string): string | null {

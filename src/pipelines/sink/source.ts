@@ -8,6 +8,7 @@ import { fromChunks } from '../../core/chunks.ts'
 import { visible } from '../../core/visible.ts'
 import type { DurableLines, DurablePage, HeightAndTime } from '../../protocol/feed/durable-api.ts'
 import { withoutPayments } from '../../protocol/feed/payments.ts'
+import type { ReadBlock } from '../follower-api.ts'
 import type { Pipeline } from '../pipeline.ts'
 import { FatalPipelineError } from '../pipeline.ts'
 import type { LineKind } from '../topics/topic.ts'
@@ -51,12 +52,6 @@ export type SourceItem =
 export interface KnownOrders {
   readonly to: number
   readonly ordersFrom: number
-}
-
-/** The last block before those to read. */
-export interface ReadBlock extends HeightAndTime {
-  /** Epoch of its books. */
-  readonly epoch: string | null
 }
 
 export interface SourcePorts {
@@ -109,7 +104,7 @@ export class Source {
   #hasRead: boolean
   /** The next height; null: not known yet. */
   #next: number | null = null
-  #isReadingLog = false
+  #isReadingLog: boolean
   /** Delay that the log requested. */
   retryMs = 0
   /** True if reading ended before the newest durable block. */
@@ -117,7 +112,15 @@ export class Source {
   /** First height whose order statuses are known for the current read; null if they are not used. */
   ordersFrom: number | null = null
 
-  constructor(ports: SourcePorts, kind: LineKind, known: KnownOrders | null = null, read: ReadBlock | null = null) {
+  /** `read`: the last block before those to read. `isRecent`: the log still has the blocks after it. */
+  constructor(
+    ports: SourcePorts,
+    kind: LineKind,
+    known: KnownOrders | null = null,
+    read: ReadBlock | null = null,
+    isRecent = false,
+  ) {
+    this.#isReadingLog = isRecent
     this.#ports = ports
     this.#kind = kind
     this.#known = known ?? { to: -1, ordersFrom: 0 }

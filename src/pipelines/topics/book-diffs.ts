@@ -2,10 +2,20 @@
 // reset. At any other block, it can load the archived book at that height.
 
 import { readBooksLine } from '../../archive/replay/books-line.ts'
-import { type Coin, marketTypeOf } from '../../core/coin.ts'
+import { type Coin, MARKET_TYPES, type MarketType, marketTypeOf } from '../../core/coin.ts'
 import type { HubBlock } from '../../protocol/feed/log-api.ts'
 import type { BooksTarget } from '../../relay/channel.ts'
-import { gapRow, keyedRows, resetRow, type TopicDefinition, type TopicFold } from './topic.ts'
+import { gapRow, keyedRows, resetRow, type TopicDefinition, type TopicFold, type TriggerSource } from './topic.ts'
+
+/** Names are coins and, for filters by market type, the types of coins. */
+const BOOKS: TriggerSource = {
+  namesIn: (block) => {
+    const { books, repaired = [] } = block as HubBlock
+    const coins = books && [...books.map(({ coin }) => coin), ...repaired]
+    return coins && [...new Set([...coins, ...coins.map((coin) => ofType(marketTypeOf(coin)))])]
+  },
+}
+const ofType = (type: MarketType) => `type ${type}`
 
 export const bookDiffs: TopicDefinition = {
   lines: 'books',
@@ -17,6 +27,10 @@ export const bookDiffs: TopicDefinition = {
     { name: 'bids', type: 'json', isOptional: true },
     { name: 'asks', type: 'json', isOptional: true },
   ],
+  trigger: (target) => {
+    const { coins = null, types = MARKET_TYPES } = (target as BooksTarget | null)?.body ?? {}
+    return { source: BOOKS, names: coins ?? types.map(ofType) }
+  },
   open(target): TopicFold<HubBlock> {
     const { coins: named = null, types = [] } = (target as BooksTarget | null)?.body ?? {}
     const coins = named && new Set(named)

@@ -8,7 +8,7 @@ import type { Coin } from '../../core/coin.ts'
 import type { Address } from '../../protocol/feed/block.ts'
 import type { RelayEvents } from '../../protocol/feed/log-api.ts'
 import type { EventsTarget } from '../../relay/channel.ts'
-import { gapRow, keyedRows, type TopicDefinition, type TopicFold } from './topic.ts'
+import { gapRow, keyedRows, type TopicDefinition, type TopicFold, type TriggerSource } from './topic.ts'
 
 type Trades = ReturnType<typeof emptyTradeState>
 /** JSON form, where amounts are strings. */
@@ -23,6 +23,14 @@ const AMOUNT_FIELDS = [
   ...(['grossPnl', 'fees', 'funding'] as const),
 ]
 
+/** Funding may change any open position. */
+const TRADES: TriggerSource = {
+  namesIn: (block) => {
+    const { fills, funding = [] } = block as RelayEvents
+    return funding.length > 0 ? null : fills.map(([user]) => user)
+  },
+}
+
 export const completedTrades: TopicDefinition = {
   lines: 'events',
   columns: [
@@ -32,6 +40,10 @@ export const completedTrades: TopicDefinition = {
     { name: 'close_time', type: 'time' },
     ...['duration_ms', 'fills', 'maker_fills', 'tx_index'].map((name) => ({ name, type: 'whole' }) as const),
   ],
+  trigger: (target) => {
+    const { channel, body } = target as EventsTarget
+    return { source: TRADES, names: channel.names(body) }
+  },
   open(target, before): TopicFold<RelayEvents> {
     const { channel, body } = target as EventsTarget
     const known = new Map(((before === null ? [] : JSON.parse(before)) as EncodedTrades[]).map((one) => [one[0], one]))

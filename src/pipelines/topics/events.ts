@@ -7,7 +7,7 @@ import type { Address, LedgerEvent, UserFill } from '../../protocol/feed/block.t
 import type { RelayEvents } from '../../protocol/feed/log-api.ts'
 import type { EventView } from '../../relay/channel.ts'
 import { ORDERS } from '../../relay/events/order-view.ts'
-import { gapRow, keyedRows, type TopicDefinition, type TopicFold, visibleItems } from './topic.ts'
+import { gapRow, ItemTriggers, keyedRows, type TopicDefinition, type TopicFold, visibleItems } from './topic.ts'
 
 type KeyedRow = readonly [key: string, cells: Readonly<Record<string, unknown>>]
 
@@ -20,9 +20,11 @@ function eventTopic<Item>(
   rowsOf: (item: Item, names: readonly string[] | null, block: RelayEvents) => readonly KeyedRow[],
   parse: TopicFold<RelayEvents>['parse'] = (line) => JSON.parse(line) as RelayEvents,
 ): TopicDefinition {
+  const triggers = new ItemTriggers(view)
   return {
     lines,
     columns,
+    trigger: (target) => triggers.of(target),
     open(target): TopicFold<RelayEvents> {
       const shown = visibleItems(target, view)
       const rows = (block: RelayEvents) => {

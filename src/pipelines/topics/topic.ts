@@ -3,6 +3,7 @@
 
 import type { Column } from '../../archive/files/columns.ts'
 import type { Coin } from '../../core/coin.ts'
+import { getOrCreate } from '../../core/get-or-create.ts'
 import type { BlockEvents, EventsTarget, EventView, Target } from '../../relay/channel.ts'
 
 /**
@@ -42,10 +43,27 @@ export interface TopicFold<Block extends TopicBlock = TopicBlock> {
 
 export type LineKind = 'events' | 'books' | 'orders'
 
+/** Tells which blocks matter to pipelines. Pipelines that share a source share one evaluation of each block. */
+export interface TriggerSource {
+  /** Names that have rows in the block, possibly repeated; null: the block matters to every pipeline of the source. */
+  namesIn(block: TopicBlock): Iterable<string> | null
+}
+
+/** A block matters to a pipeline if its source finds one of these names in the block. */
+export interface TopicTrigger {
+  readonly source: TriggerSource
+  readonly names: readonly string[]
+}
+
 export interface TopicDefinition {
   /** Kind of log lines to read. */
   readonly lines: LineKind
   readonly columns: readonly Column[]
+  /**
+   * Blocks that do not match produce no rows and leave the fold's state unchanged. Absent if every block may change the
+   * state.
+   */
+  trigger?(target: Target | null): TopicTrigger
   /** `target`: the filter's subscription; `state`: state of an earlier fold. */
   open(target: Target | null, state: string | null): TopicFold
 }
@@ -107,4 +125,26 @@ export function visibleItems<Item>(
       const names = channel.namesOf(item).filter((name) => own.has(name))
       return names.length > 0 ? [{ item, names }] : []
     })
+}
+
+/** Triggers of the topics that show a channel's items. Without a filter, any item matters. */
+export class ItemTriggers<Item> {
+  readonly #view: EventView<Item>
+  readonly #ofAll: TriggerSource
+  /** Channels select items of different views. */
+  readonly #sources = new Map<unknown, Map<unknown, TriggerSource>>()
+
+  constructor(view: EventView<Item>) {
+    this.#view = view
+    this.#ofAll = { namesIn: (block) => (this.#view.items(block as BlockEvents).length > 0 ? null : []) }
+  }
+
+  of(target: Target | null): TopicTrigger {
+    if (target === null) return { source: this.#ofAll, names: [] }
+    const { channel, body } = target as EventsTarget
+    const view = channel.view(body)
+    const ofView = getOrCreate(this.#sources, view, () => new Map<unknown, TriggerSource>())
+    const namesIn = (block: TopicBlock) => view.items(block as BlockEvents).flatMap((item) => channel.namesOf(item))
+    return { source: getOrCreate(ofView, channel, () => ({ namesIn })), names: channel.names(body) }
+  }
 }

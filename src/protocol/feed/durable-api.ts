@@ -67,6 +67,8 @@ export interface DurableRequest {
   readonly kind: 'events' | 'books'
   /** Wallets whose order statuses are requested with `events`. Feeders send them as long as they are requested. */
   readonly orders?: readonly string[]
+  /** Names of other readers whose requests for order statuses stay in effect. */
+  readonly keep?: readonly string[]
 }
 
 /**
@@ -93,6 +95,8 @@ export interface DurablePage {
    * requested.
    */
   readonly ordersFrom?: number | null
+  /** The same for each name in `keep`. Null also if that reader has not requested statuses recently. */
+  readonly kept?: readonly (number | null)[]
   /** The log is at its read limit and read nothing. Retry after this time. */
   readonly retryMs?: number
 }

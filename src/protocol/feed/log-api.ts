@@ -12,6 +12,9 @@ import type { LogStatus } from './status-shape.ts'
 
 export const LOG_API_VERSION = 1
 
+/** Name under which the pipeline follower reads durable blocks. It reads only the newest ones. */
+export const FOLLOWER_READER = 'follower'
+
 /** Index of a fill in its block, and the builder to notify about it. */
 export type BuilderFill = readonly [fill: number, builder: string]
 
@@ -99,6 +102,8 @@ export interface BlockLogApi {
   archive(request: ArchiveRequest): Promise<ArchivePage>
   /** Returns the next durable blocks to a pipeline. */
   durable(request: DurableRequest): Promise<DurablePage>
+  /** Asks the log to call the pipeline follower whenever blocks become durable. */
+  follow(): Promise<void>
   /** Records the progress of the archive files. */
   files(report: FilesReport): Promise<void>
   /** Starts a new chain of heights. The next feeder may start at any height. */

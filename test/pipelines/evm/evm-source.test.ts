@@ -167,7 +167,7 @@ describe('logs', () => {
   it('request the newest height at most every two seconds', async () => {
     const waiting = reader(begin({ height: 2_501 }))
     for (let turn = 0; turn < 9; turn++) expect(await waiting.take(null, null, MOST)).toBeNull()
-    expect([node.asked, waiting.retryMs]).toEqual([['latest'], 2_000])
+    expect([node.asked, waiting.retryMs]).toEqual([['latest'], 0])
     // A node that is less far takes nothing back.
     node.head = 2_400
     now = 2_000

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { keyHashOf } from '../../../src/core/ids.ts'
 import { ONE_CREDIT } from '../../../src/metering/tariff.ts'
 import {
+  addMinutes,
   addRows,
   billedRowCount,
   type DeliveryPorts,
@@ -17,8 +18,9 @@ import { PAUSED, RUNNING, World } from './world.ts'
 const ROW = 100
 const CREDIT_ROWS = ONE_CREDIT / ROW
 
-function pipeline(credits: number, rowMicro = ROW, before = INITIAL_BILLING) {
+function pipeline(credits: number, rowMicro = ROW, before = INITIAL_BILLING, minuteMicro = 0) {
   const world = new World()
+  world.minuteMicro = minuteMicro
   world.meter = new ModelMeter(credits * ONE_CREDIT)
   world.rowMicro = rowMicro
   const { payer } = world
@@ -93,6 +95,53 @@ describe('rows', () => {
     const { meter, batches } = pipeline(5, 0, { ...INITIAL_BILLING, rows: 3, spent: 300, askAtMs: 5 })
     await batches(1, 0, 0)
     expect(meter.account.spent).toBe(300)
+  })
+})
+
+// PIPE-32
+describe('minutes', () => {
+  const MINUTE = ONE_CREDIT / 20
+  const run = (credits: number, rowMicro = ROW) => pipeline(credits, rowMicro, INITIAL_BILLING, MINUTE)
+
+  it('are charged once as they begin, not while the pipeline is paused, and not again after a short pause', async () => {
+    const { batches, owed, sleep, delivery, world, meter } = run(1_000)
+    for (let second = 0; second < 590; second++) await batches(1, 0, 1_000)
+    expect(owed().spent).toBe(10 * MINUTE)
+    await sleep()
+    world.nowMs += 5_000
+    delivery.applyDesired(RUNNING, 'none')
+    await batches(1, 0, 0)
+    expect(owed().spent).toBe(10 * MINUTE)
+    await sleep()
+    world.nowMs += 86_400_000
+    delivery.applyDesired(RUNNING, 'none')
+    await batches(1, 0, 0)
+    await sleep()
+    expect([owed().spent, meter.account.spent, owed().rows]).toEqual([11 * MINUTE, 11 * MINUTE, 0])
+  })
+
+  it('that cannot be paid stop the pipeline, also where rows are free', async () => {
+    for (const rowMicro of [ROW, 0]) {
+      const { batches, delivery, meter, world, owed } = run(0, rowMicro)
+      meter.grant(2 * MINUTE)
+      for (let second = 0; second < 600; second++) await batches(1, 0, 1_000)
+      expect([delivery.waitsFor, meter.account.spent]).toEqual(['credits', 2 * MINUTE])
+      expect(owed().spent).toBeLessThanOrEqual(3 * MINUTE)
+      meter.grant(ONE_CREDIT)
+      world.nowMs += 60_000
+      await batches(2, 0, 1_000)
+      expect(delivery.waitsFor).toBeNull()
+    }
+  })
+
+  it('of a pipeline that was not in memory are charged, up to half an hour', () => {
+    const charged = (ms: number) =>
+      addMinutes({ ...INITIAL_BILLING, paidToMs: 60_000 }, { isRunning: true, nowMs: 60_000 + ms, minuteMicro: 1 })
+    expect([charged(-1), charged(0), charged(59_999)].map(({ spent }) => spent)).toEqual([0, 1, 1])
+    expect(charged(240_000)).toMatchObject({ spent: 5, paidToMs: 360_000 })
+    expect(charged(86_400_000)).toMatchObject({ spent: 30, paidToMs: 86_520_000 })
+    // The clock was set back.
+    expect(charged(-86_400_000)).toMatchObject({ spent: 1, paidToMs: -86_280_000 })
   })
 })
 

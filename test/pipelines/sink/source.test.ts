@@ -3,14 +3,9 @@
 import { describe, expect, it } from 'vitest'
 import type { ArchivedSegment } from '../../../src/archive/archive/archive-read.ts'
 import { toChunks } from '../../../src/core/chunks.ts'
+import type { ReadBlock } from '../../../src/pipelines/follower-api.ts'
 import { FatalPipelineError } from '../../../src/pipelines/pipeline.ts'
-import {
-  type KnownOrders,
-  type ReadBlock,
-  Source,
-  type SourceItem,
-  type SourcePorts,
-} from '../../../src/pipelines/sink/source.ts'
+import { type KnownOrders, Source, type SourceItem, type SourcePorts } from '../../../src/pipelines/sink/source.ts'
 import type { DurablePage, DurablePart } from '../../../src/protocol/feed/durable-api.ts'
 
 const segment = (first: number, last: number): ArchivedSegment => ({

@@ -93,6 +93,7 @@ export class World {
   /** Becomes a dead letter at once. */
   isBad = (_: BatchRows) => false
   rowMicro = 100
+  minuteMicro = 0
   meter = new ModelMeter(1_000_000_000)
   /** Its key, keys that have ended, and the cap that the meter names. */
   readonly payer = { hash: keyHashOf('k1'), name: 'one' }
@@ -188,6 +189,7 @@ export class World {
     return {
       nowMs,
       rowMicro: this.rowMicro,
+      minuteMicro: this.minuteMicro,
       payer: () => this.payer,
       settle: ({ spent }, by) =>
         alive(async () => {

@@ -45,6 +45,7 @@ const Status = z
     row_credits: CreditsText.nullable().describe(
       'Price of a delivered row of up to 1 KiB; a longer row costs this price per KiB',
     ),
+    minute_credits: CreditsText.nullable().describe('Price of a minute in which the pipeline runs'),
     attempts: z.int().nullable().describe('Delivery attempts of the current batch'),
     next_try: IsoTime.nullable().describe('Next retry, ISO 8601; null: not waiting'),
     pause_reason: z
@@ -91,6 +92,7 @@ const pipelineStatus = defineEndpoint({
     batches: 2210,
     dead_letters: 0,
     row_credits: '0.0001',
+    minute_credits: '0.05',
     last_error: null,
     last_incident: {
       since: '2026-09-21T13:02:10.004Z',
@@ -102,7 +104,7 @@ const pipelineStatus = defineEndpoint({
     const state = await pipelines.state({ ...identity, ...params })
     if (!state.ok) return state
     const { row, inSync, status } = state.value
-    const { lastError: last = null, lastIncident: incident = null, rowMicro } = status ?? {}
+    const { lastError: last = null, lastIncident: incident = null, rowMicro, minuteMicro } = status ?? {}
     const phase: SinkPhase | 'unknown' = status?.phase ?? 'unknown'
     const isBehind = status !== null && phase !== 'finished'
     return reply(200, {
@@ -119,6 +121,7 @@ const pipelineStatus = defineEndpoint({
       batches: status?.batches ?? null,
       dead_letters: status?.deadLetters ?? null,
       row_credits: rowMicro === undefined ? null : formatCredits(rowMicro),
+      minute_credits: minuteMicro === undefined ? null : formatCredits(minuteMicro),
       attempts: status?.attempts ?? null,
       next_try: isoTime(status?.nextTryMs ?? null),
       pause_reason: status?.pauseReason ?? null,

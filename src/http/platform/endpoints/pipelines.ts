@@ -174,7 +174,7 @@ const createPipeline = defineEndpoint({
   route: `POST ${PIPELINES_PATH}`,
   summary: 'Create a pipeline',
   description:
-    'Starts immediately unless `status` is `paused`. Only `name`, `topic` and `destination_config` are required. Each delivered row costs `row_credits` (see the status), 0.0001 credits by default. The maximum body size is 1 MiB. An account can have at most 50 pipelines, with definitions of at most 8 MB in total (409).',
+    'Starts immediately unless `status` is `paused`. Only `name`, `topic` and `destination_config` are required. Each delivered row costs `row_credits` (see the status), 0.0001 credits by default. Each minute in which it runs costs `minute_credits`, 0.05 by default. The maximum body size is 1 MiB. An account can have at most 50 pipelines, with definitions of at most 8 MB in total (409).',
   auth: 'service',
   body: { schema: NewPipeline, optional: false, example: NEW_EXAMPLE, maxBytes: PIPELINE_BODY_BYTES },
   responses: createdResponse('The pipeline', PipelineView, PIPELINE_EXAMPLE),
