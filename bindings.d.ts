@@ -11,6 +11,7 @@ declare namespace Cloudflare {
     CHAIN: string
     BOOK_HUBS: string
     RELAYS_PER_REGION: string
+    RELAY_REGIONS: string
     RELAY_SOCKETS: string
     FEED_REGION: string
     PATH_KEYS: string

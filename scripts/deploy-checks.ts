@@ -15,6 +15,7 @@ import { parseChains } from '../src/rpc/chains.ts'
 import { secretNames } from '../src/upstream/secret-headers.ts'
 import { LAG_TYPE } from '../src/upstream/source-lag.ts'
 import { parseSources, sourcesFor, type UpstreamSource } from '../src/upstream/sources.ts'
+import { locationOption, misplacedStores } from './store-location.ts'
 import { disagreements, largeVariables, openSettings, type WorkerConfig } from './worker-agreement.ts'
 import { ROLES, WORKERS, type WorkerRole } from './workers.ts'
 
@@ -57,6 +58,8 @@ export interface AccountFacts {
   readonly migrations: readonly string[] | null
   /** Faults of a schema whose migrations are all recorded as applied, as `BINDING/fault`. */
   readonly schemaFaults: readonly string[]
+  /** Locations of the stores that could be read, such as `{"D1 weir-accounts":"WEUR"}`. */
+  readonly locations: Readonly<Record<string, string>>
 }
 
 export interface Finding {
@@ -79,7 +82,7 @@ export function deployFindings(facts: DeployFacts): Finding[] {
     workers: { sql },
   } = facts
   return [
-    ...gateway.d1_databases.flatMap(databaseFindings),
+    ...gateway.d1_databases.flatMap((database) => databaseFindings(database, gateway.vars.FEED_REGION)),
     ...gateway.kv_namespaces.flatMap(namespaceFindings),
     ...bindingFindings(gateway),
     ...archiveFindings(gateway),
@@ -125,8 +128,11 @@ function regionFindings({ vars }: GatewayConfig): Finding[] {
   ]
 }
 
-function databaseFindings({ binding, database_name: name, database_id: id }: GatewayConfig['d1_databases'][number]) {
-  const fix = `Run "npm run wrangler -- d1 create ${name}" and copy the id it prints to [[d1_databases]].`
+function databaseFindings(
+  { binding, database_name: name, database_id: id }: GatewayConfig['d1_databases'][number],
+  feedRegion: unknown,
+) {
+  const fix = `Run "npm run wrangler -- d1 create ${name}${locationOption(feedRegion)}" and copy the id it prints to [[d1_databases]].`
   if (id === undefined)
     return [
       error(
@@ -287,6 +293,7 @@ function accountFindings(facts: DeployFacts): Finding[] {
     ...headerSecretFindings(facts),
     ...migrationFindings(account.migrations),
     ...account.schemaFaults.map(schemaFinding),
+    ...misplacedStores(account.locations, gateway.vars.FEED_REGION).map(warning),
   ]
 }
 

@@ -2,6 +2,7 @@
 // An id, secret or login that is missing is listed with the command that creates it. Pure.
 
 import { type AccountFacts, type DeployFacts, type GatewayConfig, headerSecrets } from './deploy-checks.ts'
+import { locationOption } from './store-location.ts'
 import type { WorkerConfig } from './worker-agreement.ts'
 import { ROLES, WORKERS, type WorkerRole } from './workers.ts'
 
@@ -44,15 +45,21 @@ function workerLines({ workers, scope }: PlanFacts): string[] {
   return [...lines, `  ${gateway.name} answers at ${address}. ${live.name} has no public address.`]
 }
 
-function storeLines({ d1_databases: databases, kv_namespaces: namespaces, r2_buckets: buckets = [] }: GatewayConfig) {
+function storeLines({
+  d1_databases: databases,
+  kv_namespaces: namespaces,
+  r2_buckets: buckets = [],
+  vars,
+}: GatewayConfig) {
+  const at = locationOption(vars.FEED_REGION)
   return [
     ...databases.map(({ binding, database_name: name, database_id: id }) =>
-      storeLine(`D1 ${name} (${binding})`, id, `d1 create ${name}`),
+      storeLine(`D1 ${name} (${binding})`, id, `d1 create ${name}${at}`),
     ),
     ...namespaces.map(({ binding, id }) => storeLine(`KV ${binding}`, id, `kv namespace create ${binding}`)),
     ...buckets.map(
       ({ binding, bucket_name: name }) =>
-        `  R2 ${name} (${binding}): if it does not exist, run npm run wrangler -- r2 bucket create ${name}`,
+        `  R2 ${name} (${binding}): if it does not exist, run npm run wrangler -- r2 bucket create ${name}${at}`,
     ),
   ]
 }

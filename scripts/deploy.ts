@@ -52,7 +52,12 @@ const scope: Scope = options.first ? 'first' : options.routes ? 'routes' : 'both
 const isDryRun = options.dryRun === true
 
 /** The output of `wrangler d1 execute --json`. */
-const QueryRows = z.array(z.looseObject({ results: z.array(z.looseObject({ name: z.string() })) }))
+const QueryRows = z.array(
+  z.looseObject({
+    results: z.array(z.looseObject({ name: z.string() })),
+    meta: z.looseObject({ served_by_region: z.string().optional() }).optional(),
+  }),
+)
 const Schema = z.array(z.object({ type: z.string(), name: z.string(), sql: z.string().nullable() }))
 
 await main()
@@ -121,12 +126,16 @@ function exitWithCount({ length }: readonly Finding[], consequence: string): nev
 }
 
 /** The state of the gateway in the account. Null if no one is logged in. The function changes nothing. */
-async function readAccount({ d1_databases: databases }: GatewayConfig): Promise<AccountFacts | null> {
-  const [login, secrets, liveSecrets, tables] = await Promise.all([
+async function readAccount({
+  d1_databases: databases,
+  r2_buckets: buckets = [],
+}: GatewayConfig): Promise<AccountFacts | null> {
+  const [login, secrets, liveSecrets, tables, places] = await Promise.all([
     runWrangler('whoami', '--json'),
     readSecretNames(GATEWAY),
     readSecretNames(LIVE),
     Promise.all(databases.filter(({ database_id: id }) => id !== undefined).map(readDatabase)),
+    Promise.all(buckets.map(({ bucket_name: name = '' }) => readBucketPlace(name))),
   ])
   // A command that timed out can exit 0 without output.
   if (!login.ok || !/"loggedIn":\s*true/.test(login.output)) return null
@@ -135,10 +144,13 @@ async function readAccount({ d1_databases: databases }: GatewayConfig): Promise<
     liveSecrets,
     migrations: tables.includes(null) ? null : tables.flatMap((one) => one?.lacking ?? []),
     schemaFaults: tables.flatMap((one) => one?.faults ?? []),
+    locations: Object.fromEntries([...tables.flatMap((one) => one?.place ?? []), ...places.flat()]),
   }
 }
 
 type Database = GatewayConfig['d1_databases'][number]
+/** A store and its location. */
+type Place = readonly [store: string, location: string]
 
 /** The migration files of a database, in order. */
 function migrationsOf({ migrations_dir: folder = '' }: Database) {
@@ -148,20 +160,35 @@ function migrationsOf({ migrations_dir: folder = '' }: Database) {
 
 /** Missing migrations and schema faults, as `BINDING/text`. Null if the database could not be read. */
 async function readDatabase(database: Database) {
-  const { binding } = database
+  const { binding, database_name: name = binding } = database
   const { names, texts } = migrationsOf(database)
   const command = `${SCHEMA_QUERY}; SELECT name FROM d1_migrations`
   const result = await runWrangler('d1', 'execute', binding, '--remote', '--json', '-c', GATEWAY, '--command', command)
   const withBinding = (list: readonly string[]) => list.map((one) => `${binding}/${one}`)
   if (!result.ok)
-    return /no such table: d1_migrations/.test(result.output) ? { lacking: withBinding(names), faults: [] } : null
+    return /no such table: d1_migrations/.test(result.output)
+      ? { lacking: withBinding(names), faults: [], place: [] }
+      : null
   try {
     const [schema, applied] = QueryRows.parse(JSON.parse(result.output.slice(result.output.indexOf('['))))
     const lacking = names.filter((name) => !applied!.results.some((row) => row.name === name))
     const faults = lacking.length > 0 ? [] : schemaFaults(texts(), Schema.parse(schema!.results))
-    return { lacking: withBinding(lacking), faults: withBinding(faults) }
+    const region = schema!.meta?.served_by_region
+    const place: Place[] = region === undefined ? [] : [[`D1 ${name}`, region]]
+    return { lacking: withBinding(lacking), faults: withBinding(faults), place }
   } catch {
     return null
+  }
+}
+
+async function readBucketPlace(bucket: string): Promise<Place[]> {
+  const { ok, output } = await runWrangler('r2', 'bucket', 'info', bucket, '--json')
+  if (!ok) return []
+  try {
+    const { location } = z.object({ location: z.string() }).parse(JSON.parse(output.slice(output.indexOf('{'))))
+    return [[`R2 ${bucket}`, location]]
+  } catch {
+    return []
   }
 }
 

@@ -5,6 +5,7 @@ import { TOKEN_COINS_MAX } from './accounts/stream-token.ts'
 import { CheckoutPrices } from './billing/checkout/prices.ts'
 import { Count, JsonText, LiveSettings, readVariables, Switch } from './core/variables.ts'
 import { SignUpSettings } from './http/signup/signup-bounds.ts'
+import { RELAY_REGIONS, type RelayRegion } from './relay/sockets/region.ts'
 import { RpcChains } from './rpc/chains.ts'
 import { parseSources } from './upstream/sources.ts'
 
@@ -16,8 +17,19 @@ const CoinList = z
   .transform((list) => (list === '' ? null : list.split(',')))
   .refine((coins) => (coins?.length ?? 0) <= TOKEN_COINS_MAX, COINS_MESSAGE)
 
+const REGIONS_MESSAGE = `must be regions separated by commas, such as "apac-ne,weur,enam", from ${RELAY_REGIONS.join(', ')}, or empty for all`
+const isRelayRegion = (name: string): name is RelayRegion => RELAY_REGIONS.some((one) => one === name)
+
 export const GatewaySettings = LiveSettings.extend({
   RELAYS_PER_REGION: Count(256),
+  /** Regions in which relays are created. Callers of other regions are served by the nearest one. Null: all regions. */
+  RELAY_REGIONS: z.string(REGIONS_MESSAGE).transform((list, context): readonly RelayRegion[] | null => {
+    const regions = list === '' ? [] : list.split(',')
+    if (regions.every(isRelayRegion) && new Set(regions).size === regions.length)
+      return regions.length === 0 ? null : regions
+    context.addIssue({ code: 'custom', message: REGIONS_MESSAGE })
+    return z.NEVER
+  }),
   PATH_KEYS: Switch,
   /** Off: keys without the keyed checksum, for example imported ones, are accepted. */
   KEY_CHECK: Switch,

@@ -5,7 +5,6 @@ import graphqlSchema from '../schemas/graphql/schema.graphql'
 import { AddressLimiter, REST_REQUESTS } from './accounts/address-limiter.ts'
 import { hasSession, sessionOperator } from './accounts/sessions/session-auth.store.ts'
 import { MICRO_PER_CREDIT } from './core/amount.ts'
-import { meterOf } from './core/objects.client.ts'
 import { addCommonReplies, addressLimit, failureReply } from './http/common-replies.route.ts'
 import { docsRoutes } from './http/docs/docs.route.ts'
 import { feedRoutes } from './http/feed.route.ts'
@@ -48,7 +47,8 @@ let mounted: App | null = null
 function appOf(services: Services): App {
   if (mounted !== null) return mounted
   const { env, settings, objects, access, info, rpc, platform, addressOf, wrongToken, requestId, now } = services
-  const { PATH_KEYS: pathKeys, RELAYS_PER_REGION: relaysPerRegion, TRUST_PROXY: isProxyTrusted } = settings
+  const { PATH_KEYS: pathKeys, TRUST_PROXY: isProxyTrusted } = settings
+  const relays = { relaysPerRegion: settings.RELAYS_PER_REGION, relayRegions: settings.RELAY_REGIONS }
   const app: App = new Hono()
   addCommonReplies(app, { requestId, report, page: (request) => pageAt(request, services) })
   app.route('/', infoRoutes(info, access, { pathKeys }))
@@ -56,8 +56,8 @@ function appOf(services: Services): App {
   app.route('/', docsRoutes<Env>(ENDPOINTS, graphqlSchema))
   const relay: Services['objects']['relay'] = (...args) => objects.relay(...args)
   const streams = { ...access, relay, nowMs: now, isProxyTrusted }
-  app.route('/', streamRoutes(streams, { pathKeys, relaysPerRegion }))
-  app.route('/', graphqlRoutes(streams, relaysPerRegion))
+  app.route('/', streamRoutes(streams, { pathKeys, ...relays }))
+  app.route('/', graphqlRoutes(streams, relays))
   const gate = new AddressLimiter(REST_REQUESTS)
   for (const path of ['/status', '/platform/*', '/v1/*'])
     app.use(path, addressLimit(gate, { isProxyTrusted, requestId, now }))
@@ -89,14 +89,14 @@ async function sourcesStatus({ upstream, events, rpc, now }: Services) {
   return { ...(await infoStatus(upstream, now(), events.isDeep)), chains: rpc.view() }
 }
 
-function livePage({ env, settings, read, addressOf, requestId, now }: Services): Hono {
+function livePage({ env, settings, callersMeter, read, addressOf, requestId, now }: Services): Hono {
   const perHour = settings.LIVE_CREDITS_PER_HOUR * MICRO_PER_CREDIT
   return livePageRoutes({
     env,
     account: settings.LIVE_ACCOUNT,
     coins: settings.LIVE_COINS,
     visitors: { perHour, sockets: settings.LIVE_SOCKETS },
-    busyMs: (account) => meterOf(env, account).visitorsWaitMs(perHour, CHEAPEST_MINUTE),
+    busyMs: (account) => callersMeter(account).visitorsWaitMs(perHour, CHEAPEST_MINUTE),
     read: (request) => read(request, ''),
     addressOf,
     requestId,
@@ -118,7 +118,7 @@ function internalErrorReply(error: unknown, path: string, id: string): Response 
 export default {
   fetch(request, env, ctx) {
     const { method, url } = request
-    const services = servicesOf(env, url)
+    const services = servicesOf(env, request)
     const { access, info, rpc, requestId } = services
     // The router would add a tenth to the time of a cached response.
     if (method === 'POST' && isInfo(url))

@@ -55,7 +55,7 @@ export class Internal
 
   /** Authenticates the key sent over a GraphQL socket. */
   async enter(key: string, address: string | null): Promise<Result<Identity, Failure>> {
-    return servicesOf(this.env).enterGraphql(key, address, this.#waitUntil)
+    return servicesOf(this.env, null).enterGraphql(key, address, this.#waitUntil)
   }
 
   /** Decrypts the secret of a pipeline destination or webhook for the object that delivers there. */
@@ -69,14 +69,14 @@ export class Internal
 
   /** Serves an info request from an authenticated socket at its normal price. */
   async info(identity: Identity, text: string) {
-    const { info, access } = servicesOf(this.env)
+    const { info, access } = servicesOf(this.env, null)
     const { status, body, headers } = await info.handle(meteredCall(access, 'info', identity, this.#waitUntil), text)
     return { status, body, ignored: headers['x-ignored-fields'] }
   }
 
   /** Serves a read for a stream without charge; the stream's per-minute price covers it. */
   async read(type: string, request: Readonly<Record<string, unknown>>): Promise<HistoryResponse | null> {
-    const { info, requestId } = servicesOf(this.env)
+    const { info, requestId } = servicesOf(this.env, null)
     const context = { identity: STREAM_IDENTITY, requestId: requestId(), waitUntil: this.#waitUntil }
     return info.read(JSON.stringify({ ...request, type }), context)
   }

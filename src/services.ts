@@ -10,6 +10,7 @@ import { storeRefusals } from './accounts/refusals.store.ts'
 import { orSession } from './accounts/sessions/session-auth.store.ts'
 import { archiveOf } from './archive/archive/archive.store.ts'
 import { filesOf } from './archive/files/files.store.ts'
+import type { AccountId } from './core/ids.ts'
 import { logEvent } from './core/log.client.ts'
 import { meterOf, Objects } from './core/objects.client.ts'
 import { after, sleep } from './core/timers.client.ts'
@@ -24,8 +25,9 @@ import { infoService, infoUpstream } from './info/info.client.ts'
 import { eventHistoryOf } from './info/sources/event-history.ts'
 import { logHistory } from './info/sources/history.client.ts'
 import { sharedFills } from './info/sources/shared-fills.ts'
-import { LeasePool } from './metering/leases.client.ts'
+import { type LeaseContext, LeasePool } from './metering/leases.client.ts'
 import { newRequestId, pooled } from './protocol/request-id.ts'
+import { type CallerLocation, regionOf } from './relay/sockets/region.ts'
 import { rpcService } from './rpc/rpc.client.ts'
 
 type Env = Cloudflare.Env
@@ -50,10 +52,14 @@ let built: Services | null = null
 let ownOrigin: string | null = null
 const origin = () => ownOrigin
 
-/** `url`: URL of the request, unless an object calls. */
-export function servicesOf(env: Env, url?: string): Services {
+/** The region of this data center, from the first request with a known location. Its callers' meters are created there. */
+let ownRegion: string | null = null
+
+/** `request`: null if an object calls. */
+export function servicesOf(env: Env, request: Pick<Request, 'url' | 'cf'> | null): Services {
   built ??= build(env)
-  if (ownOrigin === null) ownOrigin = cacheOrigin(built.settings.PUBLIC_URL || url)
+  if (ownOrigin === null) ownOrigin = cacheOrigin(built.settings.PUBLIC_URL || request?.url)
+  if (ownRegion === null && request?.cf) ownRegion = knownRegion(request.cf as CallerLocation)
   return built
 }
 
@@ -63,26 +69,40 @@ function cacheOrigin(url: string | undefined): string | null {
   return host === '' || host.endsWith('.workers.dev') ? null : `https://${host}`
 }
 
+function knownRegion(location: CallerLocation): string | null {
+  const region = regionOf(location)
+  return region === 'local' ? null : region
+}
+
+function chargingOf(
+  env: Env,
+  meterFailure: LeaseContext['meterFailure'],
+  callersMeter: LeaseContext['meterOf'],
+): Access['charging'] {
+  return (waitUntil) =>
+    leases.charging({
+      meterOf: callersMeter,
+      waitUntil,
+      meterFailure,
+      onRevoked: (keyHash) => keys.markRevoked(env, keyHash, waitUntil),
+      onChanged: (keyHash, changedMs) => keys.markChanged(keyHash, changedMs),
+    })
+}
+
 function build(env: Env) {
   const settings = gatewaySettings(env)
   const objects = new Objects(env, settings)
   const addressOf = ({ headers }: Request) => callerAddress(settings.TRUST_PROXY, headers)
   const countLookup = (request: Request) => visits.take(addressOf(request), now())
   const wrongToken = (request: Request) => wrongTokens.take(addressOf(request), now())
+  const callersMeter = (account: AccountId) => meterOf(env, account, ownRegion ?? settings.FEED_REGION)
   const keyEnv = { ...env, ...settings, countLookup }
   const access: Access = {
     authenticate: (request, entry, waitUntil) => {
       const byKey = keys.authenticate(keyEnv, request, entry, waitUntil)
       return entry.acceptsSessions ? orSession(keyEnv, request, entry, byKey) : byKey
     },
-    charging: (waitUntil) =>
-      leases.charging({
-        meterOf: (account) => meterOf(env, account),
-        waitUntil,
-        meterFailure: settings.METER_FAILURE,
-        onRevoked: (keyHash) => keys.markRevoked(env, keyHash, waitUntil),
-        onChanged: (keyHash, changedMs) => keys.markChanged(keyHash, changedMs),
-      }),
+    charging: chargingOf(env, settings.METER_FAILURE, callersMeter),
     requestId,
     noteRefusal: (call, waitUntil) =>
       refusals.record(call, (batch) => storeRefusals(env.USAGE, batch, now()), waitUntil),
@@ -123,6 +143,7 @@ function build(env: Env) {
     /** Identifies a key sent over a GraphQL socket. */
     enterGraphql: (key: string, address: string | null, waitUntil: WaitUntil) =>
       keys.identify(keyEnv, key, { product: 'graphql', kind: 'api' }, waitUntil, address),
+    callersMeter,
     addressOf,
     wrongToken,
     report,

@@ -37,6 +37,7 @@ describe('wrangler file variables', () => {
     expect(gatewaySettings(gateway.vars)).toEqual({
       ...liveSettings(live.vars),
       RELAYS_PER_REGION: 2,
+      RELAY_REGIONS: null,
       PATH_KEYS: false,
       KEY_CHECK: true,
       METER_FAILURE: 'closed',
@@ -61,6 +62,7 @@ describe('wrangler file variables', () => {
     ['BOOK_HUBS', COUNTS],
     ['RELAY_SOCKETS', COUNTS],
     ['RELAYS_PER_REGION', COUNTS],
+    ['RELAY_REGIONS', ['apac', 'weur, enam', 'weur,', 'weur,weur', 'local', undefined, null, 5]],
     ['LIVE_CREDITS_PER_HOUR', COUNTS],
     ['LIVE_SOCKETS', COUNTS],
     ['PATH_KEYS', SWITCHES],
@@ -95,6 +97,12 @@ describe('wrangler file variables', () => {
     expect(() => liveSettings({ ...live.vars, FEED_REGION: 'tokyo' })).toThrow(
       'FEED_REGION: must be one of wnam, enam, sam, weur, eeur, apac, apac-ne, apac-se, oc, afr, me, or empty for none',
     )
+  })
+
+  it('name the regions of relays', () => {
+    const read = (RELAY_REGIONS: string) => gatewaySettings({ ...gateway.vars, RELAY_REGIONS }).RELAY_REGIONS
+    expect(read('apac-ne,weur,enam')).toEqual(['apac-ne', 'weur', 'enam'])
+    expect(read('')).toBeNull()
   })
 
   it('of a checkout or a sign-up require others', () => {

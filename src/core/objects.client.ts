@@ -120,13 +120,13 @@ export class Objects {
   }
 
   budget(source: string) {
-    return stubOf(this.#env.SOURCE_BUDGET, `${this.#chain}/${source}`)
+    return stubOf(this.#env.SOURCE_BUDGET, `${this.#chain}/${source}`, this.#feedLocation)
   }
 }
 
-/** The meter of an account, which all chains share. */
-export function meterOf(env: Pick<Env, 'CREDIT_METER'>, account: AccountId) {
-  return stubOf(env.CREDIT_METER, account)
+/** The meter of an account, which all chains share. The region matters only for the first access, which creates it. */
+export function meterOf(env: Pick<Env, 'CREDIT_METER'>, account: AccountId, region: string | null) {
+  return stubOf(env.CREDIT_METER, account, locationOptions(region))
 }
 
 /** The SQL runner of an account, which is always the same one. */

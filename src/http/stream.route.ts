@@ -9,7 +9,7 @@ import { RateLimiter } from '../core/rate-limiter.ts'
 import { graphqlFailure, infoFailure, type Reply } from '../protocol/failure-wire.ts'
 import { admissionFailure, connectLimit, Refusal, tooManyConnects } from '../relay/sockets/admission.ts'
 import { GUEST_HEADER, type Pool, RelayRefusals, relayOrder } from '../relay/sockets/placement.ts'
-import { type CallerLocation, regionOf } from '../relay/sockets/region.ts'
+import { type CallerLocation, placeOf, type RelayRegion } from '../relay/sockets/region.ts'
 import { type Access, metered, type Surface } from './metered.route.ts'
 
 /** Dependencies from the gateway. */
@@ -25,11 +25,14 @@ const NO_UPGRADE: Issue = {
     `{"method":"subscribe","subscription":{"type":"l2BookDiff","coin":"BTC"}}. ${SEE_DOCS}`,
 }
 
+interface RelaySettings {
+  readonly relaysPerRegion: number
+  /** Null: all regions. */
+  readonly relayRegions: readonly RelayRegion[] | null
+}
+
 /** Routes of the WebSocket surface. */
-export function streamRoutes(
-  deps: StreamRouteDeps,
-  settings: { readonly pathKeys: boolean; readonly relaysPerRegion: number },
-): Hono {
+export function streamRoutes(deps: StreamRouteDeps, settings: RelaySettings & { readonly pathKeys: boolean }): Hono {
   const app = new Hono()
   const refusals = new RelayRefusals()
   const gate = new RateLimiter()
@@ -57,7 +60,7 @@ export function streamRoutes(
         request,
         (work) => c.executionCtx.waitUntil(work),
         async (call) => {
-          const socket = await connect(deps, request, call.identity, settings.relaysPerRegion, refusals)
+          const socket = await connect(deps, request, call.identity, settings, refusals)
           if (socket instanceof Response) return socket
           call.recordRefusal(socket)
           return infoFailure(socket, call.requestId)
@@ -73,10 +76,10 @@ async function connect(
   deps: StreamRouteDeps,
   request: Request,
   identity: Identity,
-  relaysPerRegion: number,
+  { relaysPerRegion, relayRegions }: RelaySettings,
   refusals: RelayRefusals,
 ): Promise<Response | Failure> {
-  const region = regionOf(request.cf as CallerLocation | undefined)
+  const region = placeOf(request.cf as CallerLocation | undefined, relayRegions)
   const { account } = identity
   const tryPool = async (pool: Pool): Promise<Response | Refusal> => {
     const headers = { upgrade: 'websocket', [IDENTITY_HEADER]: JSON.stringify(identity) }
@@ -108,7 +111,7 @@ const NO_GRAPHQL: Issue = {
 }
 
 /** GET /graphql: the key arrives in the first message, so only the address is known here. */
-export function graphqlRoutes(deps: GraphqlRouteDeps, relaysPerRegion: number): Hono {
+export function graphqlRoutes(deps: GraphqlRouteDeps, { relaysPerRegion, relayRegions }: RelaySettings): Hono {
   const app = new Hono()
   const refusals = new RelayRefusals()
   const gate = new AddressLimiter(KEYLESS_CONNECTS)
@@ -121,7 +124,7 @@ export function graphqlRoutes(deps: GraphqlRouteDeps, relaysPerRegion: number): 
     const address = callerAddress(deps.isProxyTrusted, headers)
     const { waitMs, limit } = gate.take(address, deps.nowMs())
     if (waitMs > 0) return toResponse(graphqlFailure({ kind: 'rate_limited', retryAfterMs: waitMs, limit }, requestId))
-    const region = regionOf(cf as CallerLocation | undefined)
+    const region = placeOf(cf as CallerLocation | undefined, relayRegions)
     for (const index of relayOrder(address ?? requestId, 'light', relaysPerRegion)) {
       if (refusals.isFull(region, index, deps.nowMs())) continue
       const to = { upgrade: 'websocket', [GUEST_HEADER]: address ?? '' }

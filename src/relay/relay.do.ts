@@ -14,7 +14,7 @@ import { CoinNames } from '../core/coin-names.ts'
 import { orReject } from '../core/deadline.ts'
 import { logEvent } from '../core/log.client.ts'
 import { objectName } from '../core/object-name.store.ts'
-import { gatewayOf, meterOf, Objects } from '../core/objects.client.ts'
+import { gatewayOf, meterOf, Objects, regionOfRelay } from '../core/objects.client.ts'
 import { after, sleep } from '../core/timers.client.ts'
 import { LiveSettings, readVariables } from '../core/variables.ts'
 import type { WaitUntil } from '../core/wait-until.ts'
@@ -85,7 +85,8 @@ export class Relay extends DurableObject<Cloudflare.Env> {
       relay: name,
       life: CLOCK.nowMs,
       clock: CLOCK,
-      exchange: (account, report) => orReject(meterOf(env, account).stream(report), METER_TIMEOUT_MS, after),
+      exchange: (account, report) =>
+        orReject(meterOf(env, account, regionOfRelay(name)).stream(report), METER_TIMEOUT_MS, after),
       refreshCallers: (connections, terms) => waitUntil(refreshCallers(gateway, connections, terms)),
     })
     const events = new EventFanout<Connection>(CHANNELS)

@@ -95,8 +95,10 @@ function answer(method: string, path: string, body: string): unknown {
   if (part === 'deployments') return { deployments: [] }
   if (path.endsWith('/query')) {
     const { sql } = JSON.parse(body) as { sql: string }
-    return database.query(sql).map((results) => ({ success: true, results, meta: {} }))
+    return database.query(sql).map((results) => ({ success: true, results, meta: { served_by_region: 'WEUR' } }))
   }
+  if (path.endsWith('/r2/buckets/weir-archive')) return { name: 'weir-archive', location: 'ENAM', creation_date: '' }
+  if (path.endsWith('/graphql')) return { viewer: { accounts: [] } }
   if (path.endsWith('/workers/subdomain')) return { subdomain: 'me' }
   if (path.endsWith('/memberships')) return []
   if (path.endsWith('/accounts')) return [{ id: 'account', name: 'account' }]
@@ -181,7 +183,7 @@ it(
     )
     const file = join(folder, 'wrangler.toml')
     const kept = readFileSync(file, 'utf8')
-    writeFileSync(file, kept.replace(/^id = .*$/m, ''))
+    writeFileSync(file, kept.replace(/^id = .*$/m, '').replace('FEED_REGION = ""', 'FEED_REGION = "apac-ne"'))
     const { code, said } = await deploy(['--routes', '--dry-run'])
     writeFileSync(file, kept)
     database = whole
@@ -191,6 +193,8 @@ it(
     // Before wrangler speaks, and again at the end.
     expect(said.split('error    KEYS has no id')).toHaveLength(3)
     expect(said.trimEnd()).toMatch(/a deploy would stop here\.$/)
+    expect(said).toContain('warning  D1 weir-history is in weur, but apac is nearest')
+    expect(said).toContain('warning  R2 weir-archive is in enam, but apac is nearest')
     expect(said).toContain('error    ACCOUNTS has no table audit_outcomes, although')
   },
   CEILING_MS,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Objects, shardOfHub } from '../../src/core/objects.client.ts'
+import { meterOf, Objects, shardOfHub } from '../../src/core/objects.client.ts'
 
 test('never names an order-level book like another reader of the log', () => {
   const asked: string[] = []
@@ -17,4 +17,18 @@ test('never names an order-level book like another reader of the log', () => {
     expect(asked).not.toContain(name)
     expect(objects.coinOfOrderBook(name)).toBe(coin)
   }
+})
+
+test('creates objects near the node, near their callers, or wherever they are first accessed', () => {
+  const hints: (string | undefined)[] = []
+  const namespace = { getByName: (_: string, options?: { locationHint?: string }) => hints.push(options?.locationHint) }
+  const env = { BLOCK_LOG: namespace, SOURCE_BUDGET: namespace, RELAY: namespace, CREDIT_METER: namespace } as never
+  const objects = new Objects(env, { CHAIN: 'mainnet', FEED_REGION: 'apac-ne' })
+  objects.log()
+  objects.budget('node')
+  objects.relay('weur', 0)
+  objects.relay('local', 0)
+  meterOf(env, 'acme', 'sam')
+  meterOf(env, 'acme', null)
+  expect(hints).toEqual(['apac-ne', 'apac-ne', 'weur', undefined, 'sam', undefined])
 })

@@ -12,7 +12,7 @@ import { ManualClock } from './manual-clock.ts'
 
 const bindings = env as unknown as Cloudflare.Env
 const KEY_SECRET = 'a key secret of at least 32 characters!'
-const meterOf = (account: string) => objects.meterOf(bindings, account)
+const meterOf = (account: string) => objects.meterOf(bindings, account, null)
 /** The limit stated in docs/reference/rest.md: one lease. */
 const BOUND_MS = 30_000
 

@@ -4,6 +4,7 @@ import { IDENTITY_HEADER } from '../../src/accounts/identity.ts'
 import { keyHashOf } from '../../src/core/ids.ts'
 import { graphqlRoutes, streamRoutes } from '../../src/http/stream.route.ts'
 import { relayOrder } from '../../src/relay/sockets/placement.ts'
+import type { RelayRegion } from '../../src/relay/sockets/region.ts'
 import { identityOf } from '../kit/identity.ts'
 
 const KEY = `cqt_${'Canary'.repeat(4)}22`
@@ -18,7 +19,19 @@ const full = (body: object) => Response.json(body, { status: 503 })
 /** Sends a request to a gateway with scripted relays. */
 function connecting(
   relay: (index: number) => Fetch,
-  { nowMs = () => 0, who = () => ({}), relays = 3 }: { nowMs?: () => number; who?: Who; relays?: number } = {},
+  {
+    nowMs = () => 0,
+    who = () => ({}),
+    relays = 3,
+    regions = null as readonly RelayRegion[] | null,
+    seen = [] as string[],
+  }: {
+    nowMs?: () => number
+    who?: Who
+    relays?: number
+    regions?: readonly RelayRegion[] | null
+    seen?: string[]
+  } = {},
 ) {
   const app = streamRoutes(
     {
@@ -28,14 +41,20 @@ function connecting(
           throw new Error('connecting holds no credits')
         },
       }),
-      relay: (_: string, index: number) => ({ fetch: relay(index) }),
+      relay: (region: string, index: number) => {
+        seen.push(region)
+        return { fetch: relay(index) }
+      },
       requestId: () => 'req_1',
       nowMs,
     } as never,
-    { pathKeys: true, relaysPerRegion: relays },
+    { pathKeys: true, relaysPerRegion: relays, relayRegions: regions },
   )
-  return (path: string, headers: Record<string, string> = {}) =>
-    app.request(`http://weir${path}`, { headers: { upgrade: 'websocket', ...headers } }, {}, CONTEXT)
+  return (path: string, headers: Record<string, string> = {}, cf?: object) => {
+    const request = new Request(`http://weir${path}`, { headers: { upgrade: 'websocket', ...headers } })
+    if (cf !== undefined) Object.defineProperty(request, 'cf', { value: cf })
+    return app.fetch(request, {}, CONTEXT)
+  }
 }
 
 it('passes the identity to a relay, but neither the key nor other headers', async () => {
@@ -58,6 +77,16 @@ it('passes the identity to a relay, but neither the key nor other headers', asyn
     expect(JSON.stringify(sent)).not.toContain('Canary')
     expect(sent[IDENTITY_HEADER]).toBe(JSON.stringify(identity))
   }
+})
+
+it('uses relays in the nearest region that the operator allows', async () => {
+  const seen: string[] = []
+  const regions: RelayRegion[] = ['apac-ne', 'weur']
+  const connect = connecting(() => async () => full({ why: 'limit', left: 0 }), { regions, seen })
+  await connect('/ws', {}, { continent: 'AS', country: 'SG' })
+  await connect('/ws', {}, { continent: 'SA', country: 'BR' })
+  await connect('/ws')
+  expect(seen).toEqual(['apac-ne', 'weur', 'local'])
 })
 
 // WS-2, WS-5
@@ -182,7 +211,10 @@ function routes(why: string) {
     return Response.json({ why, left: 0 }, { status: 503 })
   }
   const relay = () => ({ fetch }) as never
-  const app = graphqlRoutes({ relay, requestId: () => 'r', nowMs: () => 0, isProxyTrusted: true }, RELAYS)
+  const app = graphqlRoutes(
+    { relay, requestId: () => 'r', nowMs: () => 0, isProxyTrusted: true },
+    { relaysPerRegion: RELAYS, relayRegions: null },
+  )
   const get = (address: string, more = {}) =>
     app.request('/graphql', { headers: { ...HEADERS, 'cf-connecting-ip': address, ...more } })
   return { asked, get }

@@ -31,6 +31,7 @@ type Env = Cloudflare.Env
 /** Parsed variables of the gateway. */
 interface PlatformSettings extends CheckoutSettings, UrlSettings {
   readonly CHAIN: string
+  readonly FEED_REGION: string | null
   readonly MILLION_CREDITS_USD: number | null
   readonly BOOK_HUBS: number
   readonly SIGNUP: 'off' | 'log' | 'http'
@@ -52,7 +53,14 @@ export function platformOf(
   { read, now }: PlatformDeps,
 ): Platform {
   const { ACCOUNTS: db, USAGE: usage, KEYS: kv, KEY_SECRET: keySecret = '' } = env
-  const ports = { db, usage, kv, keySecret, meterOf: (account: AccountId) => meterOf(env, account), nowMs: now }
+  const ports = {
+    db,
+    usage,
+    kv,
+    keySecret,
+    meterOf: (account: AccountId) => meterOf(env, account, settings.FEED_REGION),
+    nowMs: now,
+  }
   const accounts = accountsOf(ports)
   const keys = new KeyService(ports)
   const refusalOf = (url: string) => urlRefusal(url, settings)

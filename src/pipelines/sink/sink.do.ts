@@ -141,7 +141,8 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
       minuteMicro: this.#settings.PIPELINE_MINUTE_CREDITS,
       payer: () => ({ hash: this.#existing.payer, name: this.#existing.payer_name }),
       // Wait for storage: after a crash, the meter and the bucket must not know more than this object does.
-      settle: (sums, by, hold) => storage.sync().then(() => settle(this.env, billOf(this.#existing, sums, by, hold))),
+      settle: (sums, by, hold) =>
+        storage.sync().then(() => settle(this.env, this.#settings.FEED_REGION, billOf(this.#existing, sums, by, hold))),
       removeDeadLetter: (key) => storage.sync().then(() => this.#sender.deadLetters(this.#existing.id)?.remove(key)),
       begin: async () => {
         const start = startOf(this.#existing.execution_start_from)
@@ -306,7 +307,7 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
 
   /** Reports the last bills of a deleted pipeline. */
   async #settleFinalBill(bill: Bill, rest: readonly Bill[]): Promise<void> {
-    const answer = await settle(this.env, bill).catch(() => null)
+    const answer = await settle(this.env, this.#settings.FEED_REGION, bill).catch(() => null)
     if (answer) this.#store.bills = rest
     const waitMs = answer === null ? BILL_RETRY_MS : rest.length > 0 ? 0 : TOMBSTONE_MS
     await this.ctx.storage.setAlarm(Date.now() + waitMs)
@@ -467,8 +468,8 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
 }
 
 /** Rejects if there is no response, whether or not the bill arrived. The bill may be sent again. */
-function settle(env: Cloudflare.Env, { account, report }: Bill): Promise<PipelineResponse> {
+function settle(env: Cloudflare.Env, region: string | null, { account, report }: Bill): Promise<PipelineResponse> {
   // A restarted object rejects only the first call.
-  const send = () => meterOf(env, account).settlePipeline(report)
+  const send = () => meterOf(env, account, region).settlePipeline(report)
   return orReject(send().catch(send), METER_TIMEOUT_MS, after)
 }

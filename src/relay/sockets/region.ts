@@ -10,7 +10,9 @@ export interface CallerLocation {
   readonly longitude?: string
 }
 
-export type Region = 'local' | 'wnam' | 'enam' | 'sam' | 'weur' | 'eeur' | 'apac-ne' | 'apac-se' | 'oc' | 'afr' | 'me'
+/** Regions of relays: the location hints without `apac`, which spans Tokyo and Mumbai. */
+export type RelayRegion = 'wnam' | 'enam' | 'sam' | 'weur' | 'eeur' | 'apac-ne' | 'apac-se' | 'oc' | 'afr' | 'me'
+export type Region = 'local' | RelayRegion
 
 /** Countries that belong to one region, whatever the longitude. */
 const COUNTRIES_OF_REGION: Partial<Readonly<Record<Region, string>>> = {
@@ -34,6 +36,34 @@ const BANDS: Readonly<Record<string, ReturnType<typeof bands>>> = {
   NA: bands('enam', [-95, 'wnam'], [180, 'enam']),
   EU: bands('weur', [20, 'weur'], [180, 'eeur']),
   AS: bands('apac-se', [65, 'me'], [114, 'apac-se'], [180, 'apac-ne']),
+}
+
+/** The other regions by round-trip time, nearest first (test/relay/sockets/map.ts has the times). */
+const NEIGHBORS: Readonly<Record<RelayRegion, string>> = {
+  wnam: 'enam apac-ne oc weur apac-se sam eeur me afr',
+  enam: 'wnam weur eeur sam apac-ne me apac-se oc afr',
+  sam: 'enam wnam weur eeur apac-ne me oc apac-se afr',
+  weur: 'eeur enam me afr wnam sam apac-ne oc apac-se',
+  eeur: 'weur me enam afr wnam sam apac-ne oc apac-se',
+  'apac-ne': 'apac-se wnam oc enam me weur sam eeur afr',
+  'apac-se': 'apac-ne me wnam oc enam afr weur sam eeur',
+  oc: 'apac-ne wnam apac-se enam me sam weur afr eeur',
+  afr: 'me weur eeur enam apac-se wnam oc apac-ne sam',
+  me: 'eeur weur apac-se afr apac-ne enam wnam oc sam',
+}
+export const RELAY_REGIONS = Object.keys(NEIGHBORS) as RelayRegion[]
+
+/**
+ * Returns the caller's region, or the nearest of the `allowed` ones. Null allows all. If the location is unknown, the
+ * result is the first allowed one, or `local` if there is no limit or no location at all, as on a single machine.
+ */
+export function placeOf(location: CallerLocation | undefined, allowed: readonly RelayRegion[] | null): Region {
+  const region = regionOf(location)
+  const [first] = allowed ?? []
+  if (allowed === null || first === undefined || location === undefined) return region
+  if (region === 'local') return first
+  if (allowed.includes(region)) return region
+  return allowed.toSorted((a, b) => NEIGHBORS[region].indexOf(a) - NEIGHBORS[region].indexOf(b))[0] ?? first
 }
 
 /** Returns the platform's location hint for a caller; `local` if the location is unknown. */

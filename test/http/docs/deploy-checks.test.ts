@@ -27,7 +27,7 @@ const gateway: GatewayConfig = {
 }
 const live = { ...liveFile, d1_databases: withIds(liveFile.d1_databases) }
 const account = (over: object = {}) => ({
-  account: { secrets: REQUIRED, liveSecrets: [], migrations: [], schemaFaults: [], ...over },
+  account: { secrets: REQUIRED, liveSecrets: [], migrations: [], schemaFaults: [], locations: {}, ...over },
 })
 const facts: DeployFacts = {
   gateway,
@@ -58,6 +58,20 @@ describe('a deploy', () => {
       'error: wrangler.sql.toml: SQL_RUNNERS must be a whole number from 1 to 64.',
       expect.stringMatching(/^error: service of SQL: .*"other".*"weir-sql"/),
     ])
+  })
+
+  it('warns about stores that are far from the node, and creates them near it', () => {
+    const near = { vars: { ...gateway.vars, FEED_REGION: 'apac-ne' } }
+    const locations = { 'D1 weir-accounts': 'WEUR', 'D1 weir-history': 'APAC', 'R2 weir-archive': '(unknown)' }
+    const both = { gateway: { ...gateway, ...near }, live: { ...live, vars: { ...live.vars, FEED_REGION: 'apac-ne' } } }
+    expect(said({ ...both, ...account({ locations }) })).toEqual([
+      expect.stringMatching(/^warning: D1 weir-accounts is in weur, but apac is nearest to FEED_REGION\./),
+    ])
+    expect(said(account({ locations }))).toEqual([])
+    const lacking = { ...both.gateway, d1_databases: files.d1_databases }
+    expect(said({ ...both, gateway: lacking })).toContainEqual(
+      expect.stringContaining('"npm run wrangler -- d1 create weir-accounts --location apac"'),
+    )
   })
 
   it('reports missing settings for selling', () => {

@@ -32,6 +32,9 @@ describe('a plan', () => {
       )
     expect(text).toMatch(/KV KEYS: no id.*kv namespace create KEYS/)
     expect(text).toContain('r2 bucket create weir-archive')
+    const near = plan({ gateway: { ...gateway, vars: { ...gateway.vars, FEED_REGION: 'apac-se' } } })
+    for (const command of ['d1 create weir-accounts', 'd1 create weir-history', 'r2 bucket create weir-archive'])
+      expect(near).toContain(`${command} --location apac\n`)
     expect(text).toMatch(/0001_a\.sql, 0002_b\.sql.*d1 migrations apply ACCOUNTS --remote/)
     for (const name of ['ADMIN_TOKEN', 'FEED_TOKEN', 'KEY_SECRET'])
       expect(text).toMatch(new RegExp(`${name}: .*random`))
@@ -43,7 +46,13 @@ describe('a plan', () => {
     expect(plan({ scope: 'routes' }).match(/^ {2}\d\. \S+/gm)).toEqual(['  1. weir'])
     expect(plan({ scope: 'both' }).match(/^ {2}\d\. \S+/gm)).toEqual(['  1. weir-sql', '  2. weir-live', '  3. weir'])
     const ids = gateway.d1_databases.map((one) => ({ ...one, database_id: 'x' }))
-    const account = { secrets: ['KEY_SECRET'], liveSecrets: [], migrations: ['ACCOUNTS/0002_b.sql'], schemaFaults: [] }
+    const account = {
+      secrets: ['KEY_SECRET'],
+      liveSecrets: [],
+      migrations: ['ACCOUNTS/0002_b.sql'],
+      schemaFaults: [],
+      locations: {},
+    }
     const text = plan({ scope: 'both', gateway: { ...gateway, d1_databases: ids }, account })
     expect(text).toMatch(/0002_b\.sql.*apply ACCOUNTS --remote/)
     expect(text).toContain('HISTORY: all 1 migrations are applied')
@@ -65,7 +74,7 @@ describe('a plan', () => {
     expect(first).toContain(
       `Secrets of weir-live:\n  SOURCE_NODE: not checked. ${put('SOURCE_NODE', 'wrangler.live.toml')} after the deploy\n`,
     )
-    const account = { secrets: ['SOURCE_NODE'], liveSecrets: [], migrations: [], schemaFaults: [] }
+    const account = { secrets: ['SOURCE_NODE'], liveSecrets: [], migrations: [], schemaFaults: [], locations: {} }
     const later = plan({ ...changed, scope: 'both', account })
     expect(later).toContain(`  SOURCE_INFO: not set. ${put('SOURCE_INFO', 'wrangler.toml')}\n  SOURCE_NODE: set\n`)
     expect(later).toContain(

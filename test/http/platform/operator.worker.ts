@@ -28,7 +28,7 @@ export const settings = {
   KEY_CHECK: true,
   TRUST_PROXY: false,
 }
-export const meterOf = (account: string) => objects.meterOf(bindings, account)
+export const meterOf = (account: string) => objects.meterOf(bindings, account, null)
 export const waitUntil = (work: Promise<unknown>) => void work.catch(() => {})
 
 const PRICES = CheckoutPrices.parse({ packages: [{ name: 'small', credits: 100_000, minor: 1_900 }] })
@@ -40,6 +40,7 @@ export function platformOf(isPrivateAllowed = false, isProxied = false, { sinkOf
   const set = {
     ...CLOSED,
     CHAIN: bindings.CHAIN,
+    FEED_REGION: null,
     CHECKOUT: 'manual',
     CHECKOUT_PRICES: PRICES,
     MILLION_CREDITS_USD: 49_000_000,

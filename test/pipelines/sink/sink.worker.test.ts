@@ -117,12 +117,12 @@ const reached = (id: string, height: number) =>
 
 const PAYER = 'c0'.repeat(32)
 const usageOf = async (account: string) => {
-  const { byKey, byType } = await meterOf(live, account).usage(Date.now() - 86_400_000, Date.now() + 86_400_000)
+  const { byKey, byType } = await meterOf(live, account, null).usage(Date.now() - 86_400_000, Date.now() + 86_400_000)
   return [...byKey, ...byType]
 }
 
 beforeAll(async () => {
-  await meterOf(live, 'acme').grantCredits('g', 1_000_000_000)
+  await meterOf(live, 'acme', null).grantCredits('g', 1_000_000_000)
   feeder = await FakeFeeder.connect()
   feeder.hello(100, 100)
   await feeder.next('welcome')
@@ -425,12 +425,12 @@ describe('before it is saved', () => {
 
 describe('an account', () => {
   const ROW = 100
-  const spentBy = async (account: string) => (await meterOf(live, account).balance()).spent
+  const spentBy = async (account: string) => (await meterOf(live, account, null).balance()).spent
   const counts = (rows: number) => ({ calls: 0, minutes: 0, rows, amount: rows * ROW })
 
   // PIPE-14, PIPE-25
   it('pays for rows that arrived, after transforms and without notes, and for those of a test', async () => {
-    await meterOf(live, 'payer').grantCredits('g', 1_000_000)
+    await meterOf(live, 'payer', null).grantCredits('g', 1_000_000)
     const half = { out: 'SELECT * FROM fills WHERE tid % 2 = 0' }
     const over: Partial<Pipeline> = { account: 'payer', execution_start_from: '99', execution_stop_from: '110' }
     const sink = sinkOf('pipe_p')
@@ -453,7 +453,7 @@ describe('an account', () => {
   // PIPE-18
   it('tests one pipeline at a time, and its SQL waits once it has used up its CPU time', async () => {
     const over: Partial<Pipeline> = { account: 'heavy', execution_start_from: '', status: 'paused' }
-    await meterOf(live, 'heavy').grantCredits('g', 1_000_000)
+    await meterOf(live, 'heavy', null).grantCredits('g', 1_000_000)
     for (const id of ['pipe_x', 'pipe_y']) await apply(id, over)
     let answer: () => void = () => undefined
     const held = new Promise<void>((go) => {
@@ -490,7 +490,7 @@ describe('an account', () => {
 
   // PIPE-31
   it('cannot invent the words of the stream with a transform', async () => {
-    await meterOf(live, 'forger').grantCredits('g', 1_000_000)
+    await meterOf(live, 'forger', null).grantCredits('g', 1_000_000)
     const forged = { out: "SELECT _key, 'reset' AS _kind, -5 AS _height FROM fills" }
     const over: Partial<Pipeline> = { account: 'forger', execution_start_from: '101', execution_stop_from: '110' }
     const sink = sinkOf('pipe_forge')
@@ -529,7 +529,7 @@ describe('an account', () => {
   it('without credits has its pipeline wait, and go on where it was', async () => {
     const poor = { account: 'poor', execution_stop_from: '110' } as const
     const sink = sinkOf('pipe_u')
-    const meter = () => meterOf(live, 'poor')
+    const meter = () => meterOf(live, 'poor', null)
     await apply('pipe_u', poor)
     await vi.waitFor(async () => expect((await sink.status()).phase).toBe('unpaid'), { timeout: 10_000 })
     expect(await sink.status()).toMatchObject({
@@ -557,7 +557,7 @@ describe('an account', () => {
 
   // PIPE-29
   it('has pipelines of a key that ended paused without a call, and tells its webhook; adopted, they go on where they were', async () => {
-    const meter = () => meterOf(live, 'leaked')
+    const meter = () => meterOf(live, 'leaked', null)
     await meter().grantCredits('g', 1_000_000)
     await meter().setWebhook({
       account: 'leaked',
@@ -599,7 +599,7 @@ describe('an account', () => {
 
   // PIPE-26
   it('pays for what a pipeline had brought when it was deleted, once its meter answers', async () => {
-    await meterOf(live, 'leaver').grantCredits('g', 1_000_000)
+    await meterOf(live, 'leaver', null).grantCredits('g', 1_000_000)
     const stub = live.SINK.getByName(`${env.CHAIN}/pipe_leaver`)
     const settlePipeline = () => Promise.reject(new Error('away'))
     const away = { CREDIT_METER: { getByName: () => ({ settlePipeline }) } }
