@@ -8,6 +8,7 @@ import { describeCommand, runProgram, valueParser } from '../core/command-line.n
 import { keyCommands } from './account-keys.node.ts'
 import { accountCommands, planCommands, usageCommand, webhookCommands } from './accounts.node.ts'
 import { feedCommands, historyCommands } from './feed.node.ts'
+import { recoveryCommands } from './recovery.node.ts'
 import {
   type CommandAction,
   commandRunner,
@@ -31,6 +32,7 @@ export function adminProgram(shell: Shell): Command {
   webhookCommands(admin, act)
   usageCommand(admin, act)
   staffCommands(admin, act)
+  recoveryCommands(admin, act)
   return admin
 }
 

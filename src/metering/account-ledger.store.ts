@@ -2,7 +2,7 @@
 // hold the rules. Invariant: changes run inside a transaction, so they apply completely or not at all.
 
 import { type MicroCredits, wholeMicro } from '../core/amount.ts'
-import type { KeyHash } from '../core/ids.ts'
+import { type KeyHash, keyHashOf } from '../core/ids.ts'
 import { Tables } from '../core/tables.store.ts'
 import { type AccountState, remainingOf } from './account-state.ts'
 import { AMPLE, UNREPORTED_MAX } from './credit-lease.ts'
@@ -25,6 +25,14 @@ import type { GrantResponse } from './meter-api.ts'
 import { METER_API_VERSION } from './meter-version.ts'
 import type { PipelineReport, PipelineResponse } from './pipeline-report.ts'
 import { decidePlan, decideRenewal, type PlanDecision, type PlanInput, type PlanState } from './plans/plan-period.ts'
+import {
+  type AccountFacts,
+  type Difference,
+  differences,
+  FACTS_MAX,
+  type GrantFact,
+  type MeterFacts,
+} from './reconciliation.ts'
 import { Statements } from './statement.store.ts'
 import type { MinuteCharge } from './streams/stream-api.ts'
 import type { Payment, StreamPayer } from './streams/stream-ledger.ts'
@@ -35,6 +43,8 @@ import { budgetNow, budgetWaitMs, type VisitorBudget } from './visitor-budget.ts
 import type { Webhooks } from './webhooks/webhooks.do.ts'
 
 const v = METER_API_VERSION
+/** Id of the grant that carries the balance of an imported account. */
+const IMPORT_GRANT = 'import'
 
 /** Tables of one account's meter. */
 export const tablesOf = (storage: MeterStorage, { sql } = storage) => ({
@@ -213,6 +223,61 @@ export class AccountLedger implements StreamPayer {
     const state = this.#tables.plans.read()
     const decision = state === null ? null : decideRenewal(this.#tables.store.account(), state, nowMs)
     if (decision !== null) this.#applyPeriod(decision)
+  }
+
+  /** Compares the account with D1, and makes the repairs of this side if asked to. */
+  reconcile(d1: AccountFacts, apply: boolean, nowMs: number): readonly Difference[] {
+    const found = differences(d1, this.#facts(d1.keys))
+    if (apply) for (const difference of found) this.#repair(difference, nowMs)
+    return found
+  }
+
+  #facts(keys: AccountFacts['keys']): MeterFacts {
+    const { store, plans, caps, ends } = this.#tables
+    const { spent, writtenOff } = store.account()
+    return {
+      plan: plans.read()?.plan ?? null,
+      grants: store.grants(FACTS_MAX),
+      used: spent + writtenOff,
+      keys: keys.map(({ hash }) => {
+        const { at: expiresMs, heir } = ends.of(hash)
+        return { hash, isRevoked: store.isRevoked(hash), cap: caps.capOf(hash), expiresMs, heir }
+      }),
+    }
+  }
+
+  #repair({ what, id, d1, meter, repair }: Difference, nowMs: number): void {
+    if (repair !== 'meter') return
+    const { store, caps, ends } = this.#tables
+    if (what === 'grant') this.grant(id, Number(d1), nowMs)
+    else if (what === 'used') this.#chargeForgotten(Number(d1) - Number(meter))
+    const key = keyHashOf(id)
+    if (what === 'revoked') store.putRevoked(key, nowMs)
+    else if (what === 'expires') ends.put(key, Number(d1))
+    else if (what === 'cap') caps.put(key, Number(d1))
+    else if (what === 'heir') {
+      const heir = keyHashOf(String(d1))
+      ends.replace(key, heir)
+      caps.inherit(key, heir)
+    }
+  }
+
+  #chargeForgotten(amount: MicroCredits): void {
+    const account = this.#tables.store.account()
+    const charged = Math.min(account.available, amount)
+    this.#put(evolveAccount(account, { type: 'settled_late', charged, writtenOff: amount - charged }))
+  }
+
+  /**
+   * Takes over an exported account if this one is empty: its balance, once, and the ids of grants that the balance
+   * already contains. Returns false and changes nothing otherwise.
+   */
+  adopt(balance: MicroCredits, grants: readonly GrantFact[], plan: PlanInput, nowMs: number): boolean {
+    const { store, plans } = this.#tables
+    if (store.account().granted > 0 || plans.read() !== null || store.grants(1).length > 0) return false
+    this.applyPlan({ ...plan, firstMicro: 0 }, nowMs)
+    for (const { id, micro, atMs } of grants) store.putGrant(id, micro, atMs)
+    return this.grant(IMPORT_GRANT, balance, nowMs).ok
   }
 
   /** Reclaims the leases of isolates that stopped reporting. */

@@ -20,6 +20,7 @@ import type { AccountBalance, GrantResponse, KeySums, MeterApi } from './meter-a
 import { METER_SCHEMA } from './meter-schema.ts'
 import type { PipelineReport, PipelineResponse } from './pipeline-report.ts'
 import type { PlanInput, PlanState } from './plans/plan-period.ts'
+import type { AccountFacts, Difference, GrantFact } from './reconciliation.ts'
 import { RequestBuckets } from './request-buckets.ts'
 import type { Statement } from './statement.ts'
 import type { StreamReport, StreamResponse, StreamView } from './streams/stream-api.ts'
@@ -137,6 +138,16 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements MeterA
 
   async visitorsWaitMs(perHour: MicroCredits, amount: MicroCredits): Promise<number> {
     return this.#tables.visitors.waitMs(wholeMicro(perHour), wholeMicro(amount), Date.now())
+  }
+
+  reconcile(d1: AccountFacts, apply: boolean): Promise<readonly Difference[]> {
+    return this.#decide((now) => this.#ledger.reconcile(d1, apply, now))
+  }
+
+  async adopt(balance: MicroCredits, grants: readonly GrantFact[], plan: PlanInput): Promise<boolean> {
+    const isAdopted = await this.#decide((now) => this.#ledger.adopt(balance, grants, plan, now))
+    await this.#wakeAt(this.#ledger.periodEndMs)
+    return isAdopted
   }
 
   async balance(keyHash?: KeyHash): Promise<AccountBalance> {

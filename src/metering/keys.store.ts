@@ -35,6 +35,12 @@ export class KeyCaps extends Tables {
     this.#hasAny = true
   }
 
+  /** The cap of the key's rotation chain; null: none. */
+  capOf(keyHash: KeyHash): MicroCredits | null {
+    const select = 'SELECT cap FROM caps WHERE key_hash = ?'
+    return this.first<{ cap: number }>(select, this.#rootOf(keyHash))?.cap ?? null
+  }
+
   /** The new key shares the old one's current or future cap. Idempotent. */
   inherit(oldHash: KeyHash, newHash: KeyHash): void {
     this.run('INSERT INTO heirs VALUES (?, ?) ON CONFLICT DO NOTHING', newHash, this.#rootOf(oldHash))
@@ -127,6 +133,15 @@ export class KeyEnds extends Tables {
   put(keyHash: KeyHash, atMs: number | null): void {
     const insert = 'INSERT INTO key_ends VALUES (?, ?, NULL) ON CONFLICT DO UPDATE SET at = excluded.at'
     this.run(insert, keyHash, atMs)
+  }
+
+  /** Expiry and successor of the key; null: never, and none. */
+  of(keyHash: KeyHash): { readonly at: number | null; readonly heir: KeyHash | null } {
+    const row = this.first<{ at: number | null; heir: KeyHash | null }>(
+      'SELECT at, heir FROM key_ends WHERE key_hash = ?',
+      keyHash,
+    )
+    return row ?? { at: null, heir: null }
   }
 
   /** The new key succeeds the old one and all its predecessors. */

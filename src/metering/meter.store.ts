@@ -7,6 +7,7 @@ import { Tables } from '../core/tables.store.ts'
 import { DAY_MS } from '../core/time.ts'
 import { type AccountState, EMPTY_ACCOUNT } from './account-state.ts'
 import type { Lease } from './ledger.ts'
+import type { GrantFact } from './reconciliation.ts'
 import { hourOf, type UsageLine, type UsageRow } from './usage.ts'
 
 /** How long a reclaimed lease is kept, so that late spending is counted once. */
@@ -171,6 +172,14 @@ export class MeterStore extends Tables {
 
   grantAmount(id: string): number | null {
     return this.first<{ amount: number }>('SELECT amount FROM grants WHERE id = ?', id)?.amount ?? null
+  }
+
+  /** Newest grants first. */
+  grants(limit: number): GrantFact[] {
+    return this.all<{ id: string; micro: number; atMs: number }>(
+      'SELECT id, amount AS micro, at AS atMs FROM grants ORDER BY at DESC, id LIMIT ?',
+      limit,
+    )
   }
 
   putGrant(id: string, amount: number, atMs: number): void {

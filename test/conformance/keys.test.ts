@@ -1,9 +1,12 @@
 // Credits and keys under load, and the command line that creates them, on real sockets.
 
 import { spawn } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ADMIN_TOKEN, startWorld, type World } from '../kit/gateway.ts'
 import { type HttpServer, startServer } from '../kit/http-server.ts'
+import { scratch } from '../kit/program.ts'
 
 let world: World
 let upstream: HttpServer
@@ -126,6 +129,19 @@ describe('the command line', () => {
     expect(JSON.parse((await run('keys', 'list', 'by-hand', '--json')).out)).toMatchObject({
       keys: [{ label }],
     })
+  })
+
+  it('exports, imports and reconciles accounts', async () => {
+    const exported = await run('admin', 'export')
+    const line = exported.out.split('\n').find((one) => one.includes('"account":"by-hand"'))
+    expect(JSON.parse(line ?? '')).toMatchObject({ plan: 'trial', keys: [{ kind: 'api' }] })
+    const file = join(scratch().path, 'accounts.jsonl')
+    writeFileSync(file, `${line}\n`)
+    const imported = await run('admin', 'import', file)
+    expect(imported).toMatchObject({ code: 0, out: 'imported 1 accounts\n' })
+    const { differences, checked } = JSON.parse((await run('admin', 'reconcile', '--apply', '--json')).out)
+    expect(checked).toBe(exported.out.trim().split('\n').length)
+    expect(differences.filter((one: { account: string }) => one.account === 'by-hand')).toEqual([])
   })
 
   it('distinguishes replaced and active keys', async () => {

@@ -14,6 +14,7 @@ import { OWN } from './endpoints/own.ts'
 import { PIPELINE_STATUS } from './endpoints/pipeline-status.ts'
 import { PIPELINES } from './endpoints/pipelines.ts'
 import { PLANS } from './endpoints/plans.ts'
+import { RECOVERY } from './endpoints/recovery.ts'
 import { REFUSALS } from './endpoints/refusals.ts'
 import { search } from './endpoints/search.ts'
 import { STAFF } from './endpoints/staff.ts'
@@ -41,5 +42,6 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...ACCOUNTS,
   ...PLANS,
   ...STAFF,
+  ...RECOVERY,
   ...ARCHIVE,
 ]

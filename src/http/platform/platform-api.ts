@@ -1,6 +1,7 @@
 // Interfaces of everything that endpoints use in addition to their request.
 
 import type * as z from 'zod'
+import type { ExportedAccount } from '../../accounts/exported-account.ts'
 import type { KeyKind } from '../../accounts/format.ts'
 import type { KeyChange, KeyName, KeyPosition, KeyRow, Rotation, SignInKey } from '../../accounts/key-row.ts'
 import type { StaffLookup, StaffRole, StaffRow } from '../../accounts/staff.ts'
@@ -18,6 +19,7 @@ import type { AccountState } from '../../metering/account-state.ts'
 import type { AccountMeterApi } from '../../metering/meter-api.ts'
 import type { AccountTerms, ListedPlan } from '../../metering/plans/plan.ts'
 import type { PlanState } from '../../metering/plans/plan-period.ts'
+import type { Difference } from '../../metering/reconciliation.ts'
 import type { WebhookApi } from '../../metering/webhooks/webhook-api.ts'
 import type { NewPipeline, PipelineChange } from '../../pipelines/changes.ts'
 import type { PipelineRow } from '../../pipelines/pipeline-row.ts'
@@ -37,6 +39,7 @@ export interface Platform {
   readonly pipelines: Pipelines
   readonly checkout: Checkout & CheckoutEvents
   readonly staff: Staff
+  readonly recovery: Recovery
   readonly audit: Audit
   /** Queries D1 ACCOUNTS, parses the rows and binds undefined values as null. Every list query must use an index. */
   readonly rows: Rows
@@ -69,6 +72,17 @@ export interface Platform {
   /** TRUST_PROXY: client addresses are known. */
   readonly isProxied: boolean
   readonly now: () => number
+}
+
+/** Every method handles the next few accounts after the cursor. */
+export interface Recovery {
+  reconcile(
+    after: string,
+    apply: boolean,
+  ): Promise<readonly { readonly account: string; readonly differences: readonly Difference[] }[]>
+  export(after: string): Promise<readonly ExportedAccount[]>
+  /** False: another account with this name exists. */
+  import(account: ExportedAccount): Promise<Result<boolean, Refusal>>
 }
 
 export interface ArchiveBackfill {

@@ -24,6 +24,7 @@ import { auditIn } from './audit.store.ts'
 import { KeyService } from './key-service.client.ts'
 import { PipelineService } from './pipeline-service.client.ts'
 import type { ArchiveBackfill, Platform } from './platform-api.ts'
+import { RecoveryService } from './recovery-service.client.ts'
 import { badField } from './refusal.ts'
 
 type Env = Cloudflare.Env
@@ -83,6 +84,7 @@ export function platformOf(
       nowMs: now,
     }),
     staff: new StaffStore(db, keySecret),
+    recovery: new RecoveryService(ports),
     audit: auditIn(db),
     rows: rowsOf(db),
     usageRows: rowsOf(usage),

@@ -52,6 +52,7 @@ const ORDER: readonly string[] = [
   'docs/operators/guides/use-hyperdrive.md',
   'docs/operators/guides/monitor.md',
   'docs/operators/guides/recover.md',
+  'docs/operators/guides/recover-from-a-disaster.md',
   'docs/operators/guides/update.md',
   'docs/operators/reference/commands.md',
   'docs/operators/reference/settings.md',
