@@ -39,6 +39,8 @@ export const PER_1000_CALLS = { requests: 100, objectRows: 220, d1Rows: 4, kvRea
 
 /** Class A operations and stored objects of the archive's files, measured (docs/internals/benchmarks.md). */
 const ARCHIVE_FILES_USD = 0.7
+/** The follower of the log, and each pipeline of one row a minute (test/pipelines/pipeline-cost.worker.test.ts). */
+const PIPELINES_USD = { follower: 0.95, each: 0.55 }
 
 export interface DeploymentSize {
   readonly blocksPerSecond: number
@@ -142,14 +144,21 @@ export const ASSUMED = { blocksPerSecond: 14.5, coins: 300, hubs: 4 } as const
 const RELAYS_PER_REGION = 2
 const STREAMS_OF_CUSTOMER = 3
 const CALLS_OF_CUSTOMER = 100_000
+const CUSTOMERS_PER_PIPELINE = 50
 
 /** One column per kind of operator, one row per line of its bill. */
 export function monthTable(): string {
   const bills = KINDS.map(({ customers, regions }) => {
     const size = { ...ASSUMED, relays: regions * RELAYS_PER_REGION }
     const use = { streaming: customers, streams: STREAMS_OF_CUSTOMER, calls: customers * CALLS_OF_CUSTOMER }
-    const files = { item: 'files of the archive', used: 1, included: 0, dollars: ARCHIVE_FILES_USD }
-    return [...monthBill(size, use), files]
+    const pipelines = Math.floor(customers / CUSTOMERS_PER_PIPELINE)
+    const { follower, each } = PIPELINES_USD
+    const fixed = (item: string, dollars: number): BillLine => ({ item, used: 1, included: 0, dollars })
+    return [
+      ...monthBill(size, use),
+      fixed('files of the archive', ARCHIVE_FILES_USD),
+      fixed('pipelines', pipelines === 0 ? 0 : follower + pipelines * each),
+    ]
   })
   const heads = KINDS.map(({ customers, regions }) => {
     return `${customers.toLocaleString('en')} customers, ${regions === 1 ? '1 region' : `${regions} regions`}`
