@@ -8,6 +8,7 @@ export default {
   // `!`: runs in production.
   entry: [
     'src/live.ts!',
+    'src/jobs.ts!',
     'src/sql.ts!',
     'src/cli/launch/sql.node.ts!',
     'test/live.worker.ts',

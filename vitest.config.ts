@@ -17,6 +17,14 @@ process.emitWarning = () => {}
 const stubGateway = stripTypeScriptTypes(readFileSync('test/stub-gateway.worker.ts', 'utf8'))
 process.emitWarning = emitWarning
 const { compatibility_date: compatibilityDate } = unstable_readConfig({ config: 'wrangler.toml' })
+const jobs = unstable_readConfig({ config: 'wrangler.jobs.toml' })
+/** The objects of the jobs and SQL Workers, which run in the same Worker as those of the live Worker. */
+const otherObjects = [
+  ...jobs.durable_objects.bindings,
+  ...unstable_readConfig({ config: 'wrangler.sql.toml' }).durable_objects.bindings,
+]
+  .filter(({ script_name: script }) => script === undefined)
+  .map(({ name, class_name: className }) => [name, { className, useSQLite: true }])
 
 const migrations = {
   ACCOUNTS: await readD1Migrations('schemas/d1/accounts'),
@@ -61,10 +69,9 @@ export default defineConfig({
             main: './test/live.worker.ts',
             wrangler: { configPath: './wrangler.live.toml' },
             miniflare: {
-              // The same as in wrangler.sql.toml.
-              durableObjects: { SQL_RUNNER: { className: 'SqlRunner', useSQLite: true } },
+              durableObjects: Object.fromEntries(otherObjects),
               serviceBindings: { SQL: kCurrentWorker },
-              bindings: { MIGRATIONS: migrations, SQL_RUNNERS: '1', SQL_TOKEN: '', PIPELINE_MINUTE_CREDITS: '0' },
+              bindings: { ...jobs.vars, MIGRATIONS: migrations, SQL_RUNNERS: '1', SQL_TOKEN: '', PIPELINE_MINUTE_CREDITS: '0' },
               // The gateway's own stores, so that code of both Workers can be tested in one project.
               d1Databases: ['ACCOUNTS', 'USAGE'],
               kvNamespaces: ['KEYS'],

@@ -3,7 +3,7 @@
 
 import type * as z from 'zod'
 import { ArchiveSettings } from '../src/archive/archive/archive-settings.ts'
-import { isWithin, ownDomains } from '../src/core/egress.ts'
+import { EgressSettings, isWithin, ownDomains } from '../src/core/egress.ts'
 import { INVALID_TOKEN_MESSAGE, SECRET_MIN_LENGTH, TOKEN } from '../src/core/secret.ts'
 import { parseWith } from '../src/core/validation-errors.ts'
 import { GatewaySettings, missingDependencies } from '../src/env.ts'
@@ -17,7 +17,7 @@ import { LAG_TYPE } from '../src/upstream/source-lag.ts'
 import { parseSources, sourcesFor, type UpstreamSource } from '../src/upstream/sources.ts'
 import { locationOption, misplacedStores } from './store-location.ts'
 import { disagreements, largeVariables, openSettings, type WorkerConfig } from './worker-agreement.ts'
-import { ROLES, WORKERS, type WorkerRole } from './workers.ts'
+import { deployedRoles, WORKERS, type WorkerRole } from './workers.ts'
 
 export interface GatewayConfig extends WorkerConfig {
   readonly kv_namespaces: readonly { readonly binding: string; readonly id?: string }[]
@@ -31,12 +31,11 @@ export interface GatewayConfig extends WorkerConfig {
   readonly routes?: readonly (string | { readonly pattern: string })[] | undefined
 }
 
-/** The Workers to deploy. `first` means all Workers when none of them exists yet. */
-export type Scope = 'both' | 'routes' | 'first'
+/** The Workers to deploy: all, the gateway, those of background work, or all when none of them exists yet. */
+export type Scope = 'all' | 'routes' | 'jobs' | 'first'
 
 export interface DeployFacts {
   readonly gateway: GatewayConfig
-  readonly live: WorkerConfig
   /** All Workers, by role. */
   readonly workers: Readonly<Record<WorkerRole, WorkerConfig>>
   readonly scope: Scope
@@ -52,8 +51,8 @@ export interface DeployFacts {
 export interface AccountFacts {
   /** Names of the gateway's secrets. Null if they could not be read. */
   readonly secrets: readonly string[] | 'no worker' | null
-  /** The same of the live Worker. */
-  readonly liveSecrets: readonly string[] | 'no worker' | null
+  /** The same of the jobs Worker. */
+  readonly jobsSecrets: readonly string[] | 'no worker' | null
   /** Migrations not yet applied, as `BINDING/file`. Null if the databases could not be read. */
   readonly migrations: readonly string[] | null
   /** Faults of a schema whose migrations are all recorded as applied, as `BINDING/fault`. */
@@ -76,24 +75,28 @@ const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/
 const HEX_ID = /^[0-9a-f]{32}$/
 
 export function deployFindings(facts: DeployFacts): Finding[] {
-  const {
-    gateway,
-    live,
-    workers: { sql },
-  } = facts
+  const { gateway, workers } = facts
+  const { live, jobs, sql } = workers
+  const roles = deployedRoles(gateway, jobs)
+  const isDeployed = (role: WorkerRole) => roles.includes(role)
   return [
     ...gateway.d1_databases.flatMap((database) => databaseFindings(database, gateway.vars.FEED_REGION)),
     ...gateway.kv_namespaces.flatMap(namespaceFindings),
     ...bindingFindings(gateway),
-    ...archiveFindings(gateway),
-    ...variableFindings('wrangler.toml', GatewaySettings, gateway.vars),
-    ...variableFindings('wrangler.live.toml', ArchiveSettings.extend(SinkSettings.shape), live.vars),
-    ...variableFindings(WORKERS.sql, SqlSettings, sql.vars),
-    ...disagreements(gateway, live, sql).map((line) => error(`${line}. Set the same value in both files.`)),
-    ...ROLES.flatMap((role) => [
-      ...openSettings(WORKERS[role], facts.workers[role]),
-      ...largeVariables(WORKERS[role], facts.workers[role]),
-    ]).map((line) => error(`${line}.`)),
+    ...archiveFindings(gateway, isDeployed('jobs')),
+    ...variableFindings(WORKERS.gateway, GatewaySettings, gateway.vars),
+    ...variableFindings(WORKERS.live, EgressSettings, live.vars),
+    ...(isDeployed('jobs')
+      ? variableFindings(WORKERS.jobs, ArchiveSettings.extend(SinkSettings.shape), jobs.vars)
+      : []),
+    ...(isDeployed('sql') ? variableFindings(WORKERS.sql, SqlSettings, sql.vars) : []),
+    ...disagreements({ ...workers, gateway }).map((line) => error(`${line}. Set the same value in all files.`)),
+    ...roles
+      .flatMap((role) => [
+        ...openSettings(WORKERS[role], facts.workers[role]),
+        ...largeVariables(WORKERS[role], facts.workers[role]),
+      ])
+      .map((line) => error(`${line}.`)),
     ...ownHostFindings(gateway),
     ...sourceFindings(gateway.vars.UPSTREAMS),
     ...chainFindings(gateway.vars.RPC_CHAINS),
@@ -114,7 +117,7 @@ function ownHostFindings({ vars, routes = [] }: GatewayConfig): Finding[] {
     .filter((host) => !isWithin(host, own))
     .map((host) =>
       error(
-        `routes: neither PUBLIC_URL nor OWN_ZONES covers ${host}, so customers' pipelines could send to its zone. Add the zone to OWN_ZONES in both files.`,
+        `routes: neither PUBLIC_URL nor OWN_ZONES covers ${host}, so customers' pipelines could send to its zone. Add the zone to OWN_ZONES in all files.`,
       ),
     )
 }
@@ -174,13 +177,22 @@ function bindingFindings({ d1_databases: databases, kv_namespaces: namespaces }:
   })
 }
 
-/** With only one of the two bindings, nothing would be archived and no error would show. */
-function archiveFindings({ d1_databases: databases, r2_buckets: buckets = [] }: GatewayConfig): Finding[] {
+/** With only one of the two bindings, or without the jobs Worker, nothing would be archived and no error would show. */
+function archiveFindings(
+  { d1_databases: databases, r2_buckets: buckets = [] }: GatewayConfig,
+  hasJobs: boolean,
+): Finding[] {
   const hasRows = databases.some(({ binding }) => binding === 'HISTORY')
   const hasObjects = buckets.some(({ binding }) => binding === 'ARCHIVE')
+  if (!hasJobs && (hasRows || hasObjects))
+    return [
+      error(
+        `The archive needs the bindings to the jobs Worker. Add them to ${WORKERS.gateway} and ${WORKERS.live}, or remove HISTORY and ARCHIVE from both.`,
+      ),
+    ]
   if (hasRows === hasObjects) return []
   const lacks = hasRows ? '[[r2_buckets]] with binding = "ARCHIVE"' : '[[d1_databases]] with binding = "HISTORY"'
-  return [error(`The archive needs ${lacks}. Add both tables to both files, or remove them from both.`)]
+  return [error(`The archive needs ${lacks}. Add both tables to every file, or remove them from every file.`)]
 }
 
 /** An invalid UPSTREAMS is reported by `variableFindings`. */
@@ -306,15 +318,16 @@ export function headerSecrets({ UPSTREAMS: upstreams, RPC_CHAINS: chains }: Work
 
 /**
  * Secrets of sources and nodes are set with wrangler, which needs an existing Worker. Until then the gateway does not
- * use these sources. The live Worker needs those of nodes, for pipelines that read logs of contracts.
+ * use these sources. The jobs Worker needs those of nodes, for pipelines that read logs of contracts.
  */
-function headerSecretFindings({ gateway, live, scope, account }: DeployFacts): Finding[] {
+function headerSecretFindings({ gateway, workers: { jobs }, scope, account }: DeployFacts): Finding[] {
+  const hasJobs = deployedRoles(gateway, jobs).includes('jobs')
   const workers = [
     { file: WORKERS.gateway, needed: headerSecrets(gateway.vars), set: account?.secrets ?? null },
     {
-      file: WORKERS.live,
-      needed: scope === 'routes' ? [] : headerSecrets(live.vars),
-      set: account?.liveSecrets ?? null,
+      file: WORKERS.jobs,
+      needed: scope === 'routes' || !hasJobs ? [] : headerSecrets(jobs.vars),
+      set: account?.jobsSecrets ?? null,
     },
   ]
   return workers.flatMap(({ file, needed, set }) =>
@@ -338,7 +351,7 @@ function secretFindings(gateway: GatewayConfig, scope: Scope, set: AccountFacts[
   if (scope === 'first' && !hasSecrets(set))
     return [
       error(
-        `The account already has a Worker ${gateway.name} without secrets, so an earlier "--first" did not create it, and this deploy would overwrite it. Delete it, or set another "name" in wrangler.toml and in [[services]] of wrangler.live.toml.`,
+        `The account already has a Worker ${gateway.name} without secrets, so an earlier "--first" did not create it, and this deploy would overwrite it. Delete it, or set another "name" in ${WORKERS.gateway} and in [[services]] of ${WORKERS.live} and ${WORKERS.jobs}.`,
       ),
     ]
   if (set === 'no worker')

@@ -1,10 +1,10 @@
 // The plan that `npm run deploy -- --dry-run` prints: Workers, stores, tables and secrets.
 // An id, secret or login that is missing is listed with the command that creates it. Pure.
 
-import { type AccountFacts, type DeployFacts, type GatewayConfig, headerSecrets } from './deploy-checks.ts'
+import { type AccountFacts, type DeployFacts, type GatewayConfig, headerSecrets, type Scope } from './deploy-checks.ts'
 import { locationOption } from './store-location.ts'
 import type { WorkerConfig } from './worker-agreement.ts'
-import { ROLES, WORKERS, type WorkerRole } from './workers.ts'
+import { deployedRoles, WORKERS, type WorkerRole } from './workers.ts'
 
 export interface PlannedWorker extends WorkerConfig {
   readonly routes?: readonly unknown[] | undefined
@@ -20,29 +20,57 @@ export function deployPlan(facts: PlanFacts): string[] {
   return ['', 'Workers, in this order:', ...workerLines(facts), '', 'Stores:', ...storeLines(facts.gateway)].concat(
     ...['', 'Tables:', ...facts.gateway.d1_databases.map(({ binding }) => migrationLine(facts, binding))],
     ...['', `Secrets of ${facts.gateway.name}:`, ...secretLines(facts), ...sourceSecretLines(facts, 'gateway')],
-    ...liveSecretLines(facts),
+    ...jobsSecretLines(facts),
     '',
   )
 }
 
-/** The first deploy sends the live Worker twice, because it and the gateway bind each other. */
-function workerLines({ workers, scope }: PlanFacts): string[] {
-  const { gateway, live } = workers
-  const all = ROLES.map((role) => ({ role, note: '' }))
-  const first = { role: 'live' as const, note: `, without its binding to ${gateway.name}` }
-  const steps = {
-    routes: [{ role: 'gateway' as const, note: '' }],
-    both: all,
-    first: [
-      ...all.filter(({ role }) => role !== 'gateway' && role !== 'live'),
-      first,
-      all.at(-1)!,
-      ...all.filter(({ role }) => role === 'live'),
-    ],
-  }[scope]
-  const lines = steps.map(({ role, note }, at) => `  ${at + 1}. ${workers[role].name} (${WORKERS[role]})${note}`)
-  const address = gateway.routes?.length ? JSON.stringify(gateway.routes) : `https://${gateway.name}.<you>.workers.dev`
-  return [...lines, `  ${gateway.name} answers at ${address}. ${live.name} has no public address.`]
+export interface DeployStep {
+  readonly role: WorkerRole
+  /** Without bindings to Workers that are deployed later. */
+  readonly isPartial: boolean
+}
+
+/**
+ * The deploys of a scope, in order. On the first deploy, live, jobs and gateway bind each other, and Cloudflare refuses a
+ * binding to a Worker that does not exist. Therefore live and jobs are deployed twice, first without the bindings to later ones.
+ */
+export function deploySteps(scope: Scope, roles: readonly WorkerRole[]): DeployStep[] {
+  const whole = roles.map((role) => ({ role, isPartial: false }))
+  const objects = whole.filter(({ role }) => role === 'live' || role === 'jobs')
+  const others = whole.filter((step) => !objects.includes(step))
+  switch (scope) {
+    case 'all':
+      return whole
+    case 'routes':
+      return whole.filter(({ role }) => role === 'gateway')
+    case 'jobs':
+      return whole.filter(({ role }) => role === 'sql' || role === 'jobs')
+    case 'first':
+      return [
+        ...others.filter(({ role }) => role !== 'gateway'),
+        ...objects.map(({ role }) => ({ role, isPartial: true })),
+        ...others.filter(({ role }) => role === 'gateway'),
+        ...objects,
+      ]
+  }
+}
+
+/** Workers that a partial deploy of a role cannot bind yet. */
+export function laterWorkers(role: WorkerRole): readonly WorkerRole[] {
+  return role === 'live' ? ['gateway', 'jobs'] : ['gateway']
+}
+
+function workerLines({ workers, gateway, scope }: PlanFacts): string[] {
+  const steps = deploySteps(scope, deployedRoles(gateway, workers.jobs))
+  const lines = steps.map(({ role, isPartial }, at) => {
+    const missing = laterWorkers(role).map((later) => workers[later].name)
+    const note = isPartial ? `, without its bindings to ${missing.join(' and ')}` : ''
+    return `  ${at + 1}. ${workers[role].name} (${WORKERS[role]})${note}`
+  })
+  const { name, routes } = workers.gateway
+  const address = routes?.length ? JSON.stringify(routes) : `https://${name}.<you>.workers.dev`
+  return [...lines, `  ${name} answers at ${address}. The other Workers have no public address.`]
 }
 
 function storeLines({
@@ -91,8 +119,8 @@ function secretLines({ gateway, scope, given, account }: PlanFacts): string[] {
 }
 
 /** Secrets of sources and nodes, which wrangler sets once the Worker exists. */
-function sourceSecretLines({ workers, scope, account }: PlanFacts, role: 'gateway' | 'live'): string[] {
-  const set: AccountFacts['secrets'] = (role === 'gateway' ? account?.secrets : account?.liveSecrets) ?? null
+function sourceSecretLines({ workers, scope, account }: PlanFacts, role: 'gateway' | 'jobs'): string[] {
+  const set: AccountFacts['secrets'] = (role === 'gateway' ? account?.secrets : account?.jobsSecrets) ?? null
   return headerSecrets(workers[role].vars).map((name) => {
     if (Array.isArray(set) && set.includes(name)) return `  ${name}: set`
     const state = set === null ? 'not checked' : 'not set'
@@ -101,7 +129,7 @@ function sourceSecretLines({ workers, scope, account }: PlanFacts, role: 'gatewa
   })
 }
 
-function liveSecretLines(facts: PlanFacts): string[] {
-  const lines = facts.scope === 'routes' ? [] : sourceSecretLines(facts, 'live')
-  return lines.length === 0 ? [] : ['', `Secrets of ${facts.workers.live.name}:`, ...lines]
+function jobsSecretLines(facts: PlanFacts): string[] {
+  const lines = facts.scope === 'routes' ? [] : sourceSecretLines(facts, 'jobs')
+  return lines.length === 0 ? [] : ['', `Secrets of ${facts.workers.jobs.name}:`, ...lines]
 }

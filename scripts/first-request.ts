@@ -1,5 +1,5 @@
-// Two steps of the first deploy: a wrangler file for the live Worker without its binding to the gateway, which does not
-// exist yet, and the first request to the new gateway. The first request creates the log and the hubs.
+// Two steps of the first deploy: a wrangler file without bindings to Workers that do not exist yet, and the first request
+// to the new gateway. The first request creates the log and the hubs.
 
 import * as z from 'zod'
 import { parseJson } from '../src/core/json.ts'
@@ -15,11 +15,18 @@ const DeployRecord = z.looseObject({
 })
 const StatusResponse = z.looseObject({ feedRegion: z.string().nullable(), readers: z.array(z.unknown()) })
 
-/** The wrangler file without the [[services]] tables that bind `worker`. */
-export function withoutService(toml: string, worker: string | undefined): string {
-  const tables = toml.split(/^(?=\[)/m)
-  const binds = (table: string) => /^service\s*=\s*["']([^"']*)/m.exec(table)?.[1] === worker
-  return tables.filter((table) => !(table.startsWith('[[services]]') && binds(table))).join('')
+/** The wrangler file without the services and objects of these Workers. */
+export function withoutWorkers(toml: string, workers: readonly (string | undefined)[]): string {
+  const isBound = (text: string, key: string) =>
+    workers.includes(new RegExp(`\\b${key}\\s*=\\s*["']([^"']*)`).exec(text)?.[1] ?? '')
+  const tables = toml
+    .split(/^(?=\[)/m)
+    .filter((table) => !(table.startsWith('[[services]]') && isBound(table, 'service')))
+  return tables
+    .join('')
+    .split('\n')
+    .filter((line) => !isBound(line, 'script_name'))
+    .join('\n')
 }
 
 /** The URL of a deployed Worker, from the lines wrangler writes to WRANGLER_OUTPUT_FILE_PATH. Null if no line has it. */

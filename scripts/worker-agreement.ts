@@ -5,7 +5,7 @@
 
 import { fileURLToPath } from 'node:url'
 import { unstable_readConfig } from 'wrangler'
-import { ROLES, WORKERS, type WorkerRole } from './workers.ts'
+import { deployedRoles, ROLES, WORKERS, type WorkerRole } from './workers.ts'
 
 /** The part of a wrangler file that the Workers share. */
 export interface WorkerConfig {
@@ -60,12 +60,9 @@ export function largeVariables(file: string, { vars }: Pick<WorkerConfig, 'vars'
   })
 }
 
-/** One line for each difference between the files. `sql`: the Worker that runs SQL for the live Worker. */
-export function disagreements(
-  gateway: WorkerConfig,
-  live: WorkerConfig,
-  sql: Pick<WorkerConfig, 'name' | 'compatibility_date'>,
-): string[] {
+/** One line for each difference between the files. */
+export function disagreements({ gateway, live, jobs, sql }: Readonly<Record<WorkerRole, WorkerConfig>>): string[] {
+  const files = deployedRoles(gateway, jobs)
   const objects = ({ durable_objects: { bindings } }: WorkerConfig) =>
     bindings.map(({ name, class_name }) => `${name}=${class_name}`).sort()
   // A binding without a name counts as present: '' differs from undefined.
@@ -73,33 +70,57 @@ export function disagreements(
     HISTORY: databases.filter(({ binding }) => binding === 'HISTORY').map((one) => one.database_id ?? '')[0],
     ARCHIVE: buckets.filter(({ binding }) => binding === 'ARCHIVE').map((one) => one.bucket_name ?? '')[0],
   })
-  const shared = Object.keys(gateway.vars).filter((name) => name in live.vars)
+  const differences = (other: WorkerConfig, role: WorkerRole) => {
+    const differs = (setting: string, expected: unknown, found: unknown) =>
+      mismatch(setting, ['gateway', expected], [role, found])
+    const shared = Object.keys(gateway.vars).filter((name) => name in other.vars)
+    return [
+      ...shared.map((name) => variableMismatch(name, gateway.vars[name], other.vars[name], role)),
+      differs('compatibility_date', gateway.compatibility_date, other.compatibility_date),
+      differs('durable_objects', objects(gateway).join(), objects(other).join()),
+      ...(['HISTORY', 'ARCHIVE'] as const).map((name) => differs(name, archive(gateway)[name], archive(other)[name])),
+      ...other.durable_objects.bindings.map(({ name, script_name: script }) => {
+        const owner = gateway.durable_objects.bindings.find((one) => one.name === name)?.script_name
+        return owner === undefined ? null : differs(`script_name of ${name}`, owner, script ?? other.name)
+      }),
+      differs('service of GATEWAY', gateway.name, serviceOf(other, 'GATEWAY')),
+    ]
+  }
+  const owners = [live.name, ...(files.includes('jobs') ? [jobs.name] : [])]
   return [
-    ...shared.map((name) => variableMismatch(name, gateway.vars[name], live.vars[name])),
-    mismatch('compatibility_date', gateway.compatibility_date, live.compatibility_date),
-    mismatch('durable_objects', objects(gateway).join(), objects(live).join()),
-    ...(['HISTORY', 'ARCHIVE'] as const).map((name) => mismatch(name, archive(gateway)[name], archive(live)[name])),
     ...gateway.durable_objects.bindings.map(({ name, script_name: script }) =>
-      mismatch(`script_name of ${name}`, script, live.name),
+      owners.includes(script) ? null : `script_name of ${name}: ${valueText(script)} is none of ${owners.join(', ')}`,
     ),
-    ...(['GATEWAY', 'SQL'] as const).map((name) => {
-      const bound = live.services?.find(({ binding }) => binding === name)?.service
-      return mismatch(`service of ${name}`, (name === 'SQL' ? sql : gateway).name, bound)
-    }),
-    mismatch('compatibility_date of wrangler.sql.toml', sql.compatibility_date, live.compatibility_date),
+    ...differences(live, 'live'),
+    ...(files.includes('jobs')
+      ? [
+          ...differences(jobs, 'jobs'),
+          mismatch('PIPELINE_RESOLVER', ['live', live.vars.PIPELINE_RESOLVER], ['jobs', jobs.vars.PIPELINE_RESOLVER]),
+          mismatch('service of SQL', ['sql', sql.name], ['jobs', serviceOf(jobs, 'SQL')]),
+          mismatch('compatibility_date', ['sql', sql.compatibility_date], ['jobs', jobs.compatibility_date]),
+        ]
+      : []),
   ].filter((line) => line !== null)
 }
 
-/** URLs of nodes can contain keys, so the values are not shown. */
-function variableMismatch(name: string, gateway: unknown, live: unknown): string | null {
-  const line = mismatch(name, gateway, live)
-  return line !== null && name === 'RPC_CHAINS' ? `${name}: the two files have different values` : line
+function serviceOf({ services = [] }: WorkerConfig, name: string): string | undefined {
+  return services.find(({ binding }) => binding === name)?.service
 }
 
-function mismatch(setting: string, gateway: unknown, live: unknown): string | null {
-  return gateway === live
+/** URLs of nodes can contain keys, so the values are not shown. */
+function variableMismatch(name: string, gateway: unknown, other: unknown, role: WorkerRole): string | null {
+  const line = mismatch(name, ['gateway', gateway], [role, other])
+  return line !== null && name === 'RPC_CHAINS'
+    ? `${name}: ${WORKERS.gateway} and ${WORKERS[role]} have different values`
+    : line
+}
+
+type RoleAndValue = readonly [role: WorkerRole, value: unknown]
+
+function mismatch(setting: string, [role, value]: RoleAndValue, [otherRole, other]: RoleAndValue): string | null {
+  return value === other
     ? null
-    : `${setting}: the gateway's file has ${valueText(gateway)}, the live Worker's has ${valueText(live)}`
+    : `${setting}: ${WORKERS[role]} has ${valueText(value)}, ${WORKERS[otherRole]} has ${valueText(other)}`
 }
 
 const valueText = (value: unknown) => JSON.stringify(value) ?? 'nothing'
@@ -125,7 +146,7 @@ function configOrError(config: string) {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const configs = readConfigs()
   const lines = [
-    ...disagreements(configs.gateway, configs.live, configs.sql),
+    ...disagreements(configs),
     ...ROLES.flatMap((role) => [
       ...openSettings(WORKERS[role], configs[role]),
       ...largeVariables(WORKERS[role], configs[role]),

@@ -1,14 +1,9 @@
-// Worker 2: the Durable Objects. Deploy it rarely: each deploy resets the objects and drops their sockets.
+// Worker 2: the Durable Objects that clients wait for. Deploy it rarely: each deploy resets the objects and drops their sockets.
 
-export { Archiver } from './archive/archive/archiver.do.ts'
-export { Compactor } from './archive/files/compactor.do.ts'
 export { BlockLog } from './block-log/block-log.do.ts'
 export { StatusCache } from './block-log/status-cache.do.ts'
 export { CreditMeter } from './metering/credit-meter.do.ts'
 export { BookHub } from './order-books/book-hub.do.ts'
-export { OrderBook } from './order-books/order-book.do.ts'
-export { PipelineFollower } from './pipelines/follower/pipeline-follower.do.ts'
-export { Sink } from './pipelines/sink/sink.do.ts'
 export { Relay } from './relay/relay.do.ts'
 export { SourceBudget } from './upstream/source-budget.do.ts'
 

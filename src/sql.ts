@@ -1,4 +1,4 @@
-// Worker 3: runs the SQL of pipelines. A service binding runs on the caller's thread, so each request is passed to a
+// Worker 4: runs the SQL of pipelines. A service binding runs on the caller's thread, so each request is passed to a
 // Durable Object in an isolate of its own.
 
 import { sqlRunnerOf } from './core/objects.client.ts'

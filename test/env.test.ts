@@ -10,6 +10,7 @@ import {
 } from '../scripts/worker-agreement.ts'
 import { ROLES, WORKERS } from '../scripts/workers.ts'
 import { ArchiveSettings } from '../src/archive/archive/archive-settings.ts'
+import { EgressSettings } from '../src/core/egress.ts'
 import { LiveSettings, readVariables } from '../src/core/variables.ts'
 import { GatewaySettings, gatewaySettings } from '../src/env.ts'
 import { SinkSettings } from '../src/pipelines/sink/sink-settings.ts'
@@ -17,14 +18,16 @@ import { SinkSettings } from '../src/pipelines/sink/sink-settings.ts'
 const configs = readConfigs()
 const gateway: WorkerConfig = configs.gateway
 const live: WorkerConfig = configs.live
+const jobs: WorkerConfig = configs.jobs
 const { sql } = configs
 const liveSettings = (env: object) => readVariables(LiveSettings, env)
 
 describe('wrangler file variables', () => {
   it('are all parsed', () => {
     expect(Object.keys(gateway.vars).sort()).toEqual(Object.keys(GatewaySettings.shape).sort())
-    const all = { ...ArchiveSettings.shape, ...SinkSettings.shape }
-    expect(Object.keys(live.vars).sort()).toEqual(Object.keys(all).sort())
+    expect(Object.keys(live.vars).sort()).toEqual(Object.keys(EgressSettings.shape).sort())
+    const ofJobs = { ...ArchiveSettings.shape, ...SinkSettings.shape }
+    expect(Object.keys(jobs.vars).sort()).toEqual(Object.keys(ofJobs).sort())
     expect(liveSettings(live.vars)).toEqual({
       CHAIN: 'hyperliquid',
       BOOK_HUBS: 4,
@@ -87,8 +90,8 @@ describe('wrangler file variables', () => {
     const words = new RegExp(`^${name}: [^;]+$`)
     for (const value of values) {
       expect(() => gatewaySettings({ ...gateway.vars, [name]: value }), String(value)).toThrow(words)
-      if (!(name in live.vars)) continue
-      expect(() => readVariables(SinkSettings, { ...live.vars, [name]: value }), String(value)).toThrow(words)
+      if (!(name in jobs.vars)) continue
+      expect(() => readVariables(SinkSettings, { ...jobs.vars, [name]: value }), String(value)).toThrow(words)
     }
   })
 
@@ -156,47 +159,50 @@ describe('archive retention', () => {
     ['ARCHIVE_KEEP_CHECKPOINTS_DAYS', 36_500, ' (days)'],
   ])('is refused by name and with what would do: %s', (name, most, unit) => {
     for (const value of ['0', '-1', '1.5', 'all', ' ', `${most + 1}`, undefined, null, []])
-      expect(() => readVariables(ArchiveSettings, { ...live.vars, [name]: value }), String(value)).toThrow(
+      expect(() => readVariables(ArchiveSettings, { ...jobs.vars, [name]: value }), String(value)).toThrow(
         `${name}: must be a whole number from 1 to ${most.toLocaleString('en-US')}${unit}, or empty to keep all`,
       )
-    const read = (value: string) => readVariables(ArchiveSettings, { ...live.vars, [name]: value })
+    const read = (value: string) => readVariables(ArchiveSettings, { ...jobs.vars, [name]: value })
     expect(read('')).toMatchObject({ [name]: null })
     expect(read('7')).toMatchObject({ [name]: name === 'ARCHIVE_KEEP_MB' ? 7_000_000 : 7 })
   })
 })
 
-describe('the two wrangler files', () => {
+describe('the wrangler files', () => {
+  const found = (change: object) => disagreements({ gateway, live, jobs, sql, ...change })
+
   it('agree', () => {
-    expect(disagreements(gateway, live, sql)).toEqual([])
+    expect(found({})).toEqual([])
   })
 
-  it('agree on all shared variables', () => {
-    const [first, ...others] = live.durable_objects.bindings
+  it.each(['live', 'jobs'] as const)('agree on everything that the file of the Worker %s shares', (role) => {
+    const file = configs[role]
+    const [first, ...others] = file.durable_objects.bindings
     const changed: [Partial<WorkerConfig>, string][] = [
-      [
-        { vars: { ...live.vars, BOOK_HUBS: '8' } },
-        'BOOK_HUBS: the gateway\'s file has "4", the live Worker\'s has "8"',
-      ],
+      [{ vars: { ...file.vars, BOOK_HUBS: '8' } }, `BOOK_HUBS: wrangler.toml has "4", wrangler.${role}.toml has "8"`],
+      [{ vars: { ...file.vars, PIPELINE_RESOLVER: '' } }, 'PIPELINE_RESOLVER: wrangler.live.toml has '],
       [{ compatibility_date: '2026-01-01' }, 'compatibility_date: '],
       [{ durable_objects: { bindings: others } }, 'durable_objects: '],
       [{ durable_objects: { bindings: [{ ...first!, class_name: 'Log' }, ...others] } }, 'durable_objects: '],
       [{ services: [{ binding: 'GATEWAY', service: 'weird' }] }, 'service of GATEWAY: '],
-      [{ services: live.services!.filter(({ binding }) => binding !== 'SQL') }, 'service of SQL: '],
-      [{ name: 'other' }, 'script_name of BLOCK_LOG: '],
+      [{ name: 'other' }, 'script_name of '],
       [{ d1_databases: [] }, 'HISTORY: '],
       [{ r2_buckets: [] }, 'ARCHIVE: '],
     ]
-    for (const [change, words] of changed) {
-      expect(disagreements(gateway, { ...live, ...change }, sql)[0]).toContain(words)
-    }
-    expect(disagreements({ ...gateway, vars: { ...gateway.vars, ONLY_HERE: 'x' } }, live, sql)).toEqual([])
-    const bare = { ...gateway, d1_databases: [{ binding: 'HISTORY' }], r2_buckets: [{ binding: 'ARCHIVE' }] }
-    const { d1_databases, r2_buckets } = bare
-    expect(disagreements(bare, { ...live, d1_databases, r2_buckets }, sql)).toEqual([])
-    expect(disagreements(bare, { ...live, d1_databases: [], r2_buckets: [] }, sql)).toEqual([
-      'HISTORY: the gateway\'s file has "", the live Worker\'s has nothing',
-      'ARCHIVE: the gateway\'s file has "", the live Worker\'s has nothing',
+    for (const [change, words] of changed) expect(found({ [role]: { ...file, ...change } })[0]).toContain(words)
+    expect(found({ gateway: { ...gateway, vars: { ...gateway.vars, ONLY_HERE: 'x' } } })).toEqual([])
+    const bare = { d1_databases: [{ binding: 'HISTORY' }], r2_buckets: [{ binding: 'ARCHIVE' }] }
+    const files = { gateway: { ...gateway, ...bare }, live: { ...live, ...bare }, jobs: { ...jobs, ...bare } }
+    expect(found(files)).toEqual([])
+    expect(found({ ...files, [role]: { ...file, d1_databases: [], r2_buckets: [] } })).toEqual([
+      `HISTORY: wrangler.toml has "", wrangler.${role}.toml has nothing`,
+      `ARCHIVE: wrangler.toml has "", wrangler.${role}.toml has nothing`,
     ])
+  })
+
+  it('agree on the Worker that runs SQL', () => {
+    expect(found({ sql: { ...sql, name: 'other' } })[0]).toContain('service of SQL: ')
+    expect(found({ sql: { ...sql, compatibility_date: '2026-01-01' } })[0]).toContain('compatibility_date: ')
   })
 })
 

@@ -14,7 +14,7 @@ const CONTACT_TIMEOUT_MS = 70_000
 
 interface ArchiveServicePorts {
   readonly env: Partial<Pick<Cloudflare.Env, 'ARCHIVE' | 'HISTORY'>>
-  readonly objects: Pick<Objects, 'archiver'>
+  readonly objects: Pick<Objects, 'archiver' | 'hasJobs'>
   readonly blocks: RetainedBlocks
   waitUntil(work: Promise<unknown>): void
 }
@@ -31,8 +31,8 @@ export class ArchiveService {
 
   constructor(ports: ArchiveServicePorts) {
     this.#ports = ports
-    const { env, blocks } = ports
-    this.#isConfigured = env.ARCHIVE !== undefined && env.HISTORY !== undefined
+    const { env, blocks, objects } = ports
+    this.#isConfigured = env.ARCHIVE !== undefined && env.HISTORY !== undefined && objects.hasJobs
     if (!this.#isConfigured) blocks.setArchived(null)
   }
 

@@ -26,7 +26,7 @@ export function verdict(log: LogPosition, feeders: readonly FeederView[], nowMs:
     return {
       state: 'archive_full',
       advice:
-        'No blocks are accepted: the archive is hours behind and its backlog is full. See archive.failure and fix R2 or D1, or remove the archive from wrangler.live.toml and deploy.',
+        'No blocks are accepted: the archive is hours behind and its backlog is full. See archive.failure and fix R2 or D1, or remove the archive from the wrangler files and deploy.',
     }
   const connected = feeders.filter((one) => one.connected)
   const [first] = connected

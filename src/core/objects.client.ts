@@ -48,6 +48,12 @@ export class Objects {
     this.#feedLocation = locationOptions(FEED_REGION)
   }
 
+  /** False without the jobs Worker. There are then no archive, no pipelines and no order-level books. */
+  get hasJobs(): boolean {
+    const { SINK: sinks }: Partial<Env> = this.#env
+    return sinks !== undefined
+  }
+
   log() {
     return stubOf(this.#env.BLOCK_LOG, this.#chain, this.#feedLocation)
   }

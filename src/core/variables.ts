@@ -1,4 +1,4 @@
-// Parses Worker variables, including those that the gateway and the objects share (env.ts has the rest). Invariants: if
+// Parses Worker variables, including those that the Workers share (env.ts has the rest). Invariants: if
 // a variable is missing or invalid, the Worker does not start and the error names the variable; no value is guessed.
 
 import * as z from 'zod'
@@ -33,7 +33,7 @@ export const REGIONS = ['wnam', 'enam', 'sam', 'weur', 'eeur', 'apac', 'apac-ne'
 
 const ZONES_MESSAGE = 'must be domains separated by commas, such as "example.com,example.net", or empty'
 
-/** The variables that both Workers share. `npm run check` compares the two configuration files. */
+/** The variables that all Workers but the one for SQL share. `npm run check` compares the configuration files. */
 export const LiveSettings = z.object({
   /** The name of the chain, which is part of the name of each of its objects. */
   CHAIN: z.string().min(1).max(32),

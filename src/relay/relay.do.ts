@@ -110,7 +110,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
       dexes: () => names.dexes(),
       digest: sha256,
       books: this.#links.source,
-      l4: new OrdersFetcher((coin) => objects.orderBook(coin)),
+      l4: objects.hasJobs ? new OrdersFetcher((coin) => objects.orderBook(coin)) : null,
       newId: () => crypto.randomUUID(),
       archive: archiveOf(env, settings.CHAIN),
       hadTrades: async (coin) => (await filesOf(env, settings.CHAIN)?.hasTrades(coin)) ?? true,

@@ -111,6 +111,7 @@ export async function bundleCounted(): Promise<string> {
   const bundles = 'dist/bench'
   await bundle(ROOT, 'wrangler.toml', join(bundles, 'gateway'), 'test/bench/counted/gateway.worker.ts')
   await bundle(ROOT, 'wrangler.live.toml', join(bundles, 'live'), 'test/bench/counted/live.worker.ts')
+  await bundle(ROOT, 'wrangler.jobs.toml', join(bundles, 'jobs'))
   return bundles
 }
 

@@ -19,6 +19,8 @@ interface Binding {
   readonly type: string
   readonly name: string
   readonly text?: string
+  readonly script_name?: string
+  readonly service?: string
 }
 interface Upload {
   readonly worker: string
@@ -27,6 +29,22 @@ interface Upload {
 const uploads: Upload[] = []
 const pages: string[] = []
 const workers = new Map<string, readonly Binding[]>()
+interface DeployedShare {
+  readonly version_id: string
+  readonly percentage: number
+}
+const OLD_ID = 'f'.repeat(8) + ID.slice(8)
+const DEPLOYMENT = {
+  id: ID,
+  source: 'wrangler',
+  strategy: 'percentage',
+  author_email: '',
+  created_on: '2026-01-01',
+  annotations: {},
+}
+/** The current deployment of a Worker, and all that were requested. */
+let deployment: readonly DeployedShare[] = [{ version_id: OLD_ID, percentage: 100 }]
+const deployments: (readonly DeployedShare[])[] = []
 /** For all bindings. */
 let database = new RemoteD1()
 let server: HttpServer
@@ -46,7 +64,7 @@ beforeAll(async () => {
     symlinkSync(join(ROOT, name), join(folder, name))
   const withIds = (file: string) =>
     readFileSync(join(ROOT, file), 'utf8').replaceAll('database_name =', `database_id = "${ID}"\ndatabase_name =`)
-  writeFileSync(join(folder, 'wrangler.live.toml'), withIds('wrangler.live.toml'))
+  for (const name of ['wrangler.live.toml', 'wrangler.jobs.toml']) writeFileSync(join(folder, name), withIds(name))
   symlinkSync(join(ROOT, 'wrangler.sql.toml'), join(folder, 'wrangler.sql.toml'))
   const gateway = withIds('wrangler.toml').replace(
     'binding = "KEYS"',
@@ -71,6 +89,17 @@ function migrate(to: RemoteD1, change = (_name: string, text: string) => text): 
 
 /** As much of Cloudflare's API as a deploy asks; null is an unknown Worker. */
 function answer(method: string, path: string, body: string): unknown {
+  const version = /\/versions\/([\w-]{36})$/.exec(path)?.[1]
+  if (version !== undefined) {
+    const created_on = version === OLD_ID ? '2026-01-01T00:00:00Z' : '2026-02-01T00:00:00Z'
+    return {
+      id: version,
+      number: 1,
+      metadata: { created_on, source: 'api', author_email: '' },
+      annotations: {},
+      resources: { script: {}, script_runtime: {}, bindings: [] },
+    }
+  }
   const [, kind, worker = '', part] = /\/workers\/(scripts|services|workers)\/([\w-]+)(?:\/([\w-]+))?$/.exec(path) ?? []
   const known = workers.get(worker)
   if (part === 'assets-upload-session') {
@@ -79,6 +108,8 @@ function answer(method: string, path: string, body: string): unknown {
   }
   if (kind === 'scripts' && part === undefined && method === 'PUT') {
     const { bindings } = JSON.parse(/name="metadata"[^{]*(\{.*\})\r\n/.exec(body)![1]!) as Upload
+    const isKnown = (name: string | undefined) => name === undefined || name === worker || workers.has(name)
+    if (!bindings.every(({ script_name: script, service }) => isKnown(script) && isKnown(service))) return null
     uploads.push({ worker, bindings })
     workers.set(worker, bindings)
     return { id: worker, deployment_id: ID.replaceAll('-', ''), startup_time_ms: 1 }
@@ -92,7 +123,12 @@ function answer(method: string, path: string, body: string): unknown {
   if (kind !== undefined && known === undefined) return null
   if (part === 'secrets') return known!.filter(({ type }) => type === 'secret_text')
   if (kind === 'services') return { default_environment: { environment: 'production', script: { tag: 't', tags: [] } } }
-  if (part === 'deployments') return { deployments: [] }
+  if (part === 'deployments' && method === 'POST') {
+    deployment = (JSON.parse(body) as { versions: DeployedShare[] }).versions
+    deployments.push(deployment)
+    return { id: ID }
+  }
+  if (part === 'deployments') return { deployments: [{ ...DEPLOYMENT, versions: deployment }] }
   if (path.endsWith('/query')) {
     const { sql } = JSON.parse(body) as { sql: string }
     return database.query(sql).map((results) => ({ success: true, results, meta: { served_by_region: 'WEUR' } }))
@@ -132,15 +168,18 @@ const has =
     bindings.some((binding) => binding.name === name)
 
 it(
-  'creates both Workers with secrets from the environment or generated ones, and shows none',
+  'creates all Workers with secrets from the environment or generated ones, and shows none',
   async () => {
     const { code, said } = await deploy(['--first'], { FEED_TOKEN })
     expect([code, said]).toEqual([0, expect.stringContaining('.secrets.json')])
-    expect(uploads.map(({ worker }) => worker)).toEqual(['weir-sql', 'weir-live', 'weir', 'weir-live'])
-    expect(uploads.map(has('GATEWAY'))).toEqual([false, false, false, true])
-    expect(uploads.map(has('SQL'))).toEqual([false, true, false, true])
+    const names = ['weir-sql', 'weir-live', 'weir-jobs', 'weir', 'weir-live', 'weir-jobs']
+    expect(uploads.map(({ worker }) => worker)).toEqual(names)
+    expect(uploads.map(has('GATEWAY'))).toEqual([false, false, false, false, true, true])
+    expect(uploads.map(has('SQL'))).toEqual([false, false, true, false, false, true])
+    expect(uploads.map(has('SINK'))).toEqual([false, false, true, true, true, true])
+    expect(uploads.map(has('RELAY'))).toEqual([false, true, true, true, true, true])
     expect(pages).toEqual(expect.arrayContaining(['/console.html', '/live.html']))
-    const secrets = secretsOf(uploads[2])
+    const secrets = secretsOf(uploads[3])
     expect(secrets).toEqual({ ADMIN_TOKEN: expect.any(String), FEED_TOKEN, KEY_SECRET: expect.any(String) })
     const drawn = [secrets.ADMIN_TOKEN!, secrets.KEY_SECRET!]
     expect(drawn.every((secret) => secret.length >= 32 && !said.includes(secret))).toBe(true)
@@ -169,6 +208,44 @@ it(
     expect([code, said]).toEqual([0, expect.not.stringContaining('sockets')])
     expect(uploads.map(({ worker }) => worker)).toEqual(['weir'])
     expect(secretsOf(uploads[0])).toEqual({})
+  },
+  CEILING_MS,
+)
+
+it(
+  'moves the live objects in steps with --gradual, then deploys the rest',
+  async () => {
+    let state = 'live'
+    const gateway = await startServer((_, response) => void response.end(JSON.stringify({ state })))
+    const change = (file: string) =>
+      writeFileSync(file, readFileSync(file, 'utf8').replace('PUBLIC_URL = ""', `PUBLIC_URL = "${gateway.url}"`))
+    const files = ['wrangler.toml', 'wrangler.live.toml', 'wrangler.jobs.toml'].map((name) => join(folder, name))
+    const kept = files.map((file) => readFileSync(file, 'utf8'))
+    files.forEach(change)
+    try {
+      const { code, said } = await deploy(['--gradual', '25,100', '--pause', '1'])
+      expect([code, said]).toEqual([0, expect.stringContaining('100 % of the objects')])
+      expect(uploads.map(({ worker }) => worker)).toEqual(['weir-sql', 'weir-live', 'weir-jobs', 'weir'])
+      const shares = deployments.map((versions) =>
+        versions.map(({ version_id: id, percentage }) => [id === OLD_ID, percentage]),
+      )
+      expect(shares).toEqual([
+        [
+          [false, 25],
+          [true, 75],
+        ],
+        [[false, 100]],
+      ])
+      deployment = [{ version_id: OLD_ID, percentage: 100 }]
+      state = 'silent'
+      expect(await deploy(['--gradual'])).toMatchObject({
+        code: 1,
+        said: expect.stringContaining('Nothing was changed'),
+      })
+    } finally {
+      for (const [at, file] of files.entries()) writeFileSync(file, kept[at]!)
+      gateway.close()
+    }
   },
   CEILING_MS,
 )

@@ -81,7 +81,8 @@ export class World {
   readonly subscriptions: Subscriptions
   readonly accounts: Accounts
 
-  constructor(archive?: ArchiveReader) {
+  /** `hasOrders`: false on a gateway without order-level books. */
+  constructor(archive?: ArchiveReader, hasOrders = true) {
     const sink = {
       send: (text: string) => {
         const frame: Frame = JSON.parse(text)
@@ -126,16 +127,18 @@ export class World {
         }),
         joinViews: async (hub: number, wants: readonly string[]) => this.#views(hub, wants),
       },
-      l4: {
-        isReady: async () => {
-          this.looks++
-          return this.ready && this.ordersReady
-        },
-        fetch: async (coin: string, _: number, snapshot: L4Channel<unknown>['snapshot']) => {
-          const place = { height: this.eventsHeight, time: 5, epoch: 'e' }
-          return { position: place, text: snapshot(coin, place, ['[[],[]]']) }
-        },
-      },
+      l4: hasOrders
+        ? {
+            isReady: async () => {
+              this.looks++
+              return this.ready && this.ordersReady
+            },
+            fetch: async (coin: string, _: number, snapshot: L4Channel<unknown>['snapshot']) => {
+              const place = { height: this.eventsHeight, time: 5, epoch: 'e' }
+              return { position: place, text: snapshot(coin, place, ['[[],[]]']) }
+            },
+          }
+        : null,
       archive: archive ?? null,
       newId: () => `s${ids++}`,
       hadTrades: async (coin: string) => this.traded.includes(coin),

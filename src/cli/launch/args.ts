@@ -69,7 +69,7 @@ function quoted(text: string): string {
 
 export interface GatewayVariables {
   readonly vars: Readonly<Record<string, string>>
-  /** Variables of the live Worker. */
+  /** Variables of the live and jobs Workers. */
   readonly liveVars: Readonly<Record<string, string>>
 }
 

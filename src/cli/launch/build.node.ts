@@ -1,4 +1,5 @@
-// Builds pages and documentation into dist/console, and the Workers with wrangler into dist/gateway, dist/live and dist/sql.
+// Builds pages and documentation into dist/console, and the Workers with wrangler into dist/gateway, dist/live, dist/jobs and
+// dist/sql.
 // Skipped if no source has changed.
 
 import { spawn } from 'node:child_process'
@@ -11,6 +12,7 @@ import { DOCUMENTS } from '../../http/docs/site/prose-pages.ts'
 const BUILDS = [
   { config: 'wrangler.toml', outdir: 'dist/gateway', main: 'gateway.js' },
   { config: 'wrangler.live.toml', outdir: 'dist/live', main: 'live.js' },
+  { config: 'wrangler.jobs.toml', outdir: 'dist/jobs', main: 'jobs.js' },
   { config: 'wrangler.sql.toml', outdir: 'dist/sql', main: 'sql.js' },
 ] as const
 

@@ -1,4 +1,4 @@
-// Runs the gateway and live Workers in one workerd, and the SQL Worker in another, for `npm start` and for tests of restarts and
+// Runs the gateway, live and jobs Workers in one workerd, and the SQL Worker in another, for `npm start` and for tests of restarts and
 // crashes. The SQL process starts with the first request, restarts after it has ended, and ends with its parent.
 
 import { type ChildProcess, fork } from 'node:child_process'
@@ -30,7 +30,7 @@ export interface GatewayProcessOptions {
   readonly secrets: { readonly ADMIN_TOKEN: string; readonly FEED_TOKEN: string; readonly KEY_SECRET: string }
   /** Overrides variables of wrangler.toml. */
   readonly vars: Readonly<Record<string, string>>
-  /** Overrides variables of wrangler.live.toml. */
+  /** Overrides variables of wrangler.live.toml and wrangler.jobs.toml. */
   readonly liveVars?: Readonly<Record<string, string>>
   /**
    * Number of gateway Workers that share the objects and stores, as isolates in different places do. The first one uses
@@ -74,6 +74,7 @@ export async function startGatewayProcess(options: GatewayProcessOptions): Promi
   }
   const names = Array.from({ length: options.instances ?? 1 }, (_, i) => (i === 0 ? 'weir' : `weir-${i + 1}`))
   const live = workerOptions(options, 'wrangler.live.toml', 'live')
+  const jobs = workerOptions(options, 'wrangler.jobs.toml', 'jobs')
   const sql = new SqlProcess(options)
   const workers: readonly WorkerOptions[] = [
     ...names.map((name, i) => ({
@@ -83,10 +84,11 @@ export async function startGatewayProcess(options: GatewayProcessOptions): Promi
       serviceBindings: { ...gateway.serviceBindings, ASSETS: PAGES_WORKER },
       unsafeDirectSockets: [{ host: '127.0.0.1', port: i === 0 ? options.port : 0 }],
     })),
+    { ...live, bindings: { ...live.bindings, ...options.liveVars } },
     {
-      ...live,
-      bindings: { ...live.bindings, ...options.liveVars },
-      serviceBindings: { ...live.serviceBindings, SQL: (request: Request) => sql.fetch(request) },
+      ...jobs,
+      bindings: { ...jobs.bindings, ...options.liveVars },
+      serviceBindings: { ...jobs.serviceBindings, SQL: (request: Request) => sql.fetch(request) },
     },
     pages,
   ]
@@ -110,7 +112,7 @@ export async function startGatewayProcess(options: GatewayProcessOptions): Promi
 function workerOptions(
   { root, bundles = 'dist', isArchived = true }: Pick<GatewayProcessOptions, 'root' | 'bundles' | 'isArchived'>,
   config: string,
-  part: 'gateway' | 'live' | 'sql',
+  part: 'gateway' | 'live' | 'jobs' | 'sql',
 ) {
   const { workerOptions } = unstable_getMiniflareWorkerOptions(join(root, config))
   const { modulesRules: _, ...worker } = workerOptions as V4WorkerOptionsShape

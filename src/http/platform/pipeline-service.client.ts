@@ -28,6 +28,8 @@ import { badField, type Refusal, retryLater } from './refusal.ts'
 export interface PipelinePorts extends Omit<SinkLinkPorts, 'store'> {
   readonly db: D1Database
   readonly keys: Pick<Keys, 'findByHash'>
+  /** False on a gateway that delivers no pipelines. */
+  readonly hasSinks: boolean
   /** Names of chains in RPC_CHAINS that have nodes. */
   readonly chains: readonly string[]
   /** Why a customer URL is not allowed; null: nothing is wrong with the URL itself. */
@@ -69,6 +71,11 @@ const SECRET_UNREADABLE = conflict(
   'destination_config: the stored secret is unreadable because the operator changed KEY_SECRET. Send the secret again',
 )
 
+const NO_PIPELINES: Failure = {
+  kind: 'not_found',
+  what: 'Pipelines',
+  hint: 'This gateway has no pipelines: its operator did not deploy the jobs Worker.',
+}
 const NO_PIPELINE: Failure = { kind: 'not_found', what: 'This pipeline' }
 const OTHER_KEYS_PIPELINE: Failure = {
   kind: 'not_entitled',
@@ -95,6 +102,7 @@ export class PipelineService implements Pipelines {
   }
 
   async create({ account, keyHash }: PipelineCaller, order: NewPipeline): Promise<Result<PipelineRow, Refusal>> {
+    if (!this.#ports.hasSinks) return err(NO_PIPELINES)
     const checked = await this.#validate(account, validateNew(order), order)
     if (!checked.ok) return checked
     const { nowMs, keySecret } = this.#ports

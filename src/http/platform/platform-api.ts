@@ -51,7 +51,8 @@ export interface Platform {
   /** Null if there is no archive. */
   readonly archive: ArchiveBackfill | null
   /** Removes expired files from the archive. */
-  readonly retention: () => RetentionApi
+  /** Null on a gateway without the jobs Worker. */
+  readonly retention: (() => RetentionApi) | null
   readonly chain: string
   /** Null if there is no archive. */
   readonly exports: Exports | null

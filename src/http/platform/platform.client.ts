@@ -50,7 +50,7 @@ export interface PlatformDeps {
 export function platformOf(
   env: Env & CheckoutEnv,
   settings: PlatformSettings,
-  objects: Pick<Objects, 'log' | 'statusCache' | 'archiver'> & { sink(pipeline: string): SinkApi },
+  objects: Pick<Objects, 'log' | 'statusCache' | 'archiver' | 'hasJobs'> & { sink(pipeline: string): SinkApi },
   { read, now }: PlatformDeps,
 ): Platform {
   const { ACCOUNTS: db, USAGE: usage, KEYS: kv, KEY_SECRET: keySecret = '' } = env
@@ -73,6 +73,7 @@ export function platformOf(
       ...ports,
       keys,
       after,
+      hasSinks: objects.hasJobs,
       sinkOf: (id) => objects.sink(id),
       urlRefusal: refusalOf,
       chains: settings.RPC_CHAINS.filter(({ urls }) => urls.length > 0).map(({ name }) => name),
@@ -92,7 +93,7 @@ export function platformOf(
     log: () => objects.log(),
     logStatus: () => objects.statusCache().status(),
     archive: backfillOf(env, settings, objects),
-    retention: () => objects.archiver(),
+    retention: objects.hasJobs ? () => objects.archiver() : null,
     chain: settings.CHAIN,
     exports: exportsOf(env, settings.CHAIN, env.KEY_SECRET),
     read,

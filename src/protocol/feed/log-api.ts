@@ -1,5 +1,5 @@
 // RPC interface of the BlockLog, and the frames that it sends to the readers it dials. Types and codecs only. Payloads
-// carry `v`, because the two Workers are deployed separately.
+// carry `v`, because the Workers are deployed separately.
 
 import type { Coin } from '../../core/coin.ts'
 import type { AgeReport } from './ages.ts'

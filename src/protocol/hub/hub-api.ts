@@ -1,4 +1,4 @@
-// RPC interface of a BookHub. Types only; book-hub.do.ts implements it. Payloads carry `v`, because the two Workers are
+// RPC interface of a BookHub. Types only; book-hub.do.ts implements it. Payloads carry `v`, because the Workers are
 // deployed separately.
 
 import type { Coin, MarketType } from '../../core/coin.ts'

@@ -14,7 +14,7 @@ import type { L4Fanout } from '../l4/l4-fanout.ts'
 import { SnapshotQueue, type SnapshotWaiter } from '../l4/snapshot-queue.ts'
 import { pauseMinute, resumeMinute } from '../minutes/minutes.ts'
 import type { Connection } from '../sockets/connection.ts'
-import { BOOK_LIMIT_REACHED, NOT_READY, noSuchBook } from './refusals.ts'
+import { BOOK_LIMIT_REACHED, NO_ORDER_BOOKS, NOT_READY, noSuchBook } from './refusals.ts'
 import type { SubscriptionRegistry } from './registry.ts'
 import type { Ports, Subscription, SubscriptionSource } from './subscription.ts'
 
@@ -61,7 +61,7 @@ export class OrdersSource implements SubscriptionSource<L4Target> {
       wait: (ms) => ports.wait(ms),
       startRecording: (coin) => fanout.startRecording(coin),
       stopRecording: (coin) => fanout.stopRecording(coin),
-      fetch: async (coin, atLeast) => this.#channel && ports.l4.fetch(coin, atLeast, this.#channel.snapshot),
+      fetch: async (coin, atLeast) => this.#channel && (ports.l4?.fetch(coin, atLeast, this.#channel.snapshot) ?? null),
       deliver: ({ coin, receiver }, { position, text }) =>
         fanout.deliverSnapshot(coin, receiver, position.height, text),
     })
@@ -69,6 +69,7 @@ export class OrdersSource implements SubscriptionSource<L4Target> {
   }
 
   async validate({ body }: L4Target): Promise<Failure | null> {
+    if (this.#ports.l4 === null) return NO_ORDER_BOOKS
     const isUp = await this.#ports.ensureLog().then(
       () => true,
       () => false,
@@ -163,7 +164,7 @@ export class OrdersSource implements SubscriptionSource<L4Target> {
   /** If the book is not ready, waits `elseMs` before returning false. */
   #isReady(coin: Coin, elseMs: number): Promise<boolean> {
     const { l4, wait, clock } = this.#ports
-    const poll = async () => (await l4.isReady(coin)) || wait(elseMs).then(() => false)
+    const poll = async () => (await l4?.isReady(coin)) || wait(elseMs).then(() => false)
     return this.#polls.join(coin, poll, clock.nowMs).result
   }
 }

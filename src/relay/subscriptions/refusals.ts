@@ -20,6 +20,11 @@ function unavailable(hint: string): Failure {
   return { kind: 'unavailable', what: 'the data', hint }
 }
 export const NOT_READY = unavailable('the data is not ready yet. Subscribe again in a few seconds')
+export const NO_ORDER_BOOKS: Failure = {
+  kind: 'not_found',
+  what: 'l4Book',
+  hint: 'This gateway has no order-level books.',
+}
 export const WALLET_LIMIT_REACHED = unavailable(
   'This relay is at its wallet limit. Reconnect to be placed on another one.',
 )

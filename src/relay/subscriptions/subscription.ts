@@ -70,11 +70,11 @@ export interface Ports extends FirstFramePorts, LogReplayPorts, StatePorts {
   readonly shards: number
   readonly accounts: Accounts
   readonly books: BookHubs
-  /** The Durable Objects of order-level books. */
+  /** The Durable Objects of order-level books. Null if the gateway has none. */
   readonly l4: {
     isReady(coin: Coin): Promise<boolean>
     fetch(coin: Coin, atLeast: number, snapshot: L4Channel<unknown>['snapshot']): Promise<SnapshotText | null>
-  }
+  } | null
   /** Null if there is no archive. */
   readonly archive: ArchiveReader | null
   /** Resolves when the link to the log is up; rejects if the log is unreachable. */

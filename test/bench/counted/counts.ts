@@ -29,7 +29,7 @@ export interface ObjectCounts {
   names: readonly string[]
 }
 
-export type ObjectClass = 'BlockLog' | 'BookHub' | 'OrderBook' | 'Relay' | 'CreditMeter' | 'SourceBudget'
+export type ObjectClass = 'BlockLog' | 'BookHub' | 'Relay' | 'CreditMeter' | 'SourceBudget'
 
 /** What `GET /counts` answers. */
 export interface TakenCounts extends Counts {

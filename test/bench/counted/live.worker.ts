@@ -3,7 +3,6 @@
 import { BlockLog as RealBlockLog } from '../../../src/block-log/block-log.do.ts'
 import { CreditMeter as RealCreditMeter } from '../../../src/metering/credit-meter.do.ts'
 import { BookHub as RealBookHub } from '../../../src/order-books/book-hub.do.ts'
-import { OrderBook as RealOrderBook } from '../../../src/order-books/order-book.do.ts'
 import { Relay as RealRelay } from '../../../src/relay/relay.do.ts'
 import { SourceBudget as RealSourceBudget } from '../../../src/upstream/source-budget.do.ts'
 import type { ObjectClass, ObjectCounts } from './counts.ts'
@@ -60,7 +59,6 @@ export { StatusCache } from '../../../src/block-log/status-cache.do.ts'
 
 export const BlockLog = counted('BlockLog', RealBlockLog)
 export const BookHub = counted('BookHub', RealBookHub)
-export const OrderBook = counted('OrderBook', RealOrderBook)
 export const Relay = counted('Relay', RealRelay)
 export const CreditMeter = counted('CreditMeter', RealCreditMeter)
 export const SourceBudget = counted('SourceBudget', RealSourceBudget)

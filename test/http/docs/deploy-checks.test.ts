@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { unstable_readConfig } from 'wrangler'
 import { type DeployFacts, deployFindings, type GatewayConfig } from '../../../scripts/deploy-checks.ts'
+import type { WorkerConfig } from '../../../scripts/worker-agreement.ts'
 import { CATALOGUE } from '../../../src/info/queries/catalogue.ts'
 
 const files: GatewayConfig = unstable_readConfig({ config: 'wrangler.toml' })
@@ -17,6 +18,7 @@ const upstreams = (...sources: object[]) => vars({ UPSTREAMS: JSON.stringify(sou
 const withIds = <T extends object>(databases: readonly T[]) =>
   databases.map((one) => ({ ...one, database_id: '0a1b2c3d-0a1b-4a1b-8a1b-0a1b2c3d4e5f' }))
 const liveFile = unstable_readConfig({ config: 'wrangler.live.toml' })
+const jobsFile = unstable_readConfig({ config: 'wrangler.jobs.toml' })
 const sqlFile = unstable_readConfig({ config: 'wrangler.sql.toml' })
 
 const gateway: GatewayConfig = {
@@ -26,15 +28,16 @@ const gateway: GatewayConfig = {
   kv_namespaces: [{ binding: 'KEYS', id: '0123456789abcdef0123456789abcdef' }],
 }
 const live = { ...liveFile, d1_databases: withIds(liveFile.d1_databases) }
+const jobs = { ...jobsFile, d1_databases: withIds(jobsFile.d1_databases) }
+const workers = { gateway, live, jobs, sql: sqlFile }
 const account = (over: object = {}) => ({
-  account: { secrets: REQUIRED, liveSecrets: [], migrations: [], schemaFaults: [], locations: {}, ...over },
+  account: { secrets: REQUIRED, jobsSecrets: [], migrations: [], schemaFaults: [], locations: {}, ...over },
 })
 const facts: DeployFacts = {
   gateway,
-  live,
-  workers: { gateway, live, sql: sqlFile },
+  workers,
   secretsFault: null,
-  scope: 'both',
+  scope: 'all',
   isDryRun: false,
   given: {},
   ...account(),
@@ -52,7 +55,7 @@ describe('a deploy', () => {
 
   it('reports errors of the SQL Worker', () => {
     const lines = said({
-      workers: { gateway, live, sql: { ...sqlFile, name: 'other', vars: { SQL_RUNNERS: '0', SQL_TOKEN: '' } } },
+      workers: { ...workers, sql: { ...sqlFile, name: 'other', vars: { SQL_RUNNERS: '0', SQL_TOKEN: '' } } },
     })
     expect(lines).toEqual([
       'error: wrangler.sql.toml: SQL_RUNNERS must be a whole number from 1 to 64.',
@@ -90,7 +93,7 @@ describe('a deploy', () => {
     const chains = [{ name: 'evm', urls: ['https://rpc.example.com/key', 'http://127.0.0.1:8545/secret'] }]
     const lines = saidOf({ vars: { ...gateway.vars, RPC_CHAINS: JSON.stringify(chains) } })
     expect(lines).toEqual([
-      expect.stringMatching(/^error: RPC_CHAINS: .*different values/),
+      expect.stringMatching(/^error: RPC_CHAINS: .*wrangler\.jobs\.toml have different values/),
       expect.stringMatching(/^error: RPC_CHAINS: .*127\.0\.0\.1 of "evm"/),
     ])
     expect(lines[1]).not.toContain('secret')
@@ -106,8 +109,10 @@ describe('a deploy', () => {
       'error HISTORY has',
       'error KEYS has',
       'error wrangler.toml PATH_KEYS',
-      'error BOOK_HUBS the',
-      'error HISTORY the',
+      'error BOOK_HUBS wrangler.toml',
+      'error HISTORY wrangler.toml',
+      'error BOOK_HUBS wrangler.toml',
+      'error HISTORY wrangler.toml',
       'warning UPSTREAMS is',
       'error Not logged',
     ])
@@ -125,21 +130,40 @@ describe('a deploy', () => {
   })
 
   it('accepts a complete archive or none', () => {
-    const { live } = facts
-    const bare = (file: typeof gateway) => ({
-      ...file,
-      d1_databases: file.d1_databases.filter(({ binding }) => binding !== 'HISTORY'),
+    const isKept = ({ binding }: { binding: string }) => binding !== 'HISTORY'
+    const none = { d1_databases: [], r2_buckets: [] }
+    const bare = { ...gateway, d1_databases: gateway.d1_databases.filter(isKept) }
+    const without = { ...bare, r2_buckets: [] }
+    const objects = (change: object) => ({
+      workers: { ...workers, live: { ...live, ...change }, jobs: { ...jobs, ...change } },
     })
-    const none = { r2_buckets: [] }
-    const without = { ...bare(gateway), ...none }
-    expect(said({ gateway: without, live: { ...live, d1_databases: [], ...none } })).toEqual([])
-    expect(said({ gateway: bare(gateway), live: { ...live, d1_databases: [] } })).toEqual([
+    expect(said({ gateway: without, ...objects(none) })).toEqual([])
+    expect(said({ gateway: bare, ...objects({ d1_databases: [] }) })).toEqual([
       expect.stringMatching(/^error: The archive .*\[\[d1_databases\]\] with binding = "HISTORY"/),
     ])
-    expect(said({ gateway: without })).toEqual([
-      expect.stringMatching(/^error: HISTORY: .*nothing.*"0a1b/),
-      expect.stringMatching(/^error: ARCHIVE: /),
+    expect(said({ gateway: without })).toEqual(
+      ['live', 'jobs'].flatMap((role) => [
+        expect.stringMatching(`^error: HISTORY: .*nothing, wrangler.${role}.toml has "0a1b`),
+        expect.stringMatching(/^error: ARCHIVE: /),
+      ]),
+    )
+  })
+
+  it('accepts a product without background Workers, but no archive without them', () => {
+    const withoutJobs = <C extends Pick<WorkerConfig, 'durable_objects'>>(config: C) => ({
+      ...config,
+      durable_objects: {
+        bindings: config.durable_objects.bindings.filter((one) => one.script_name !== jobs.name),
+      },
+    })
+    const ofGateway = withoutJobs(gateway)
+    const change = { ...facts, workers: { ...workers, live: withoutJobs(live) } }
+    expect(said({ ...change, gateway: ofGateway })).toEqual([
+      expect.stringMatching(/^error: The archive needs the bindings to the jobs Worker/),
     ])
+    const none = { d1_databases: ofGateway.d1_databases.filter(({ binding }) => binding !== 'HISTORY'), r2_buckets: [] }
+    const bare = { ...change.workers.live, d1_databases: [], r2_buckets: [] }
+    expect(said({ gateway: { ...ofGateway, ...none }, workers: { ...workers, live: bare } })).toEqual([])
   })
 
   it('distinguishes missing, invalid and unknown variables', () => {
@@ -238,10 +262,9 @@ describe('a deploy', () => {
   const headers = { Authorization: 'SOURCE_TOKEN' }
   const chains = JSON.stringify([{ name: 'c', urls: ['https://node.example.com/evm'], headers }])
   const guarded = { ...gateway, ...upstreams({ ...SOURCES[1]!, headers }) }
-  const guardedLive = { ...live, vars: { ...live.vars, RPC_CHAINS: chains } }
   const guardedBoth = {
     gateway: { ...guarded, vars: { ...guarded.vars, RPC_CHAINS: chains } },
-    live: guardedLive,
+    workers: { ...workers, jobs: { ...jobs, vars: { ...jobs.vars, RPC_CHAINS: chains } } },
   }
   it.each<[string, Partial<DeployFacts>, RegExp[]]>([
     [
@@ -251,13 +274,13 @@ describe('a deploy', () => {
     ],
     ['the gateway has it', { gateway: guarded, ...account({ secrets: [...REQUIRED, 'SOURCE_TOKEN'] }) }, []],
     [
-      'the live Worker lacks one',
+      'the jobs Worker lacks one',
       { ...guardedBoth, ...account({ secrets: [...REQUIRED, 'SOURCE_TOKEN'] }) },
-      [/^error: The secret SOURCE_TOKEN, .* is not set\. .*-c wrangler\.live\.toml/],
+      [/^error: The secret SOURCE_TOKEN, .* is not set\. .*-c wrangler\.jobs\.toml/],
     ],
     [
       'both have it',
-      { ...guardedBoth, ...account({ secrets: [...REQUIRED, 'SOURCE_TOKEN'], liveSecrets: ['SOURCE_TOKEN'] }) },
+      { ...guardedBoth, ...account({ secrets: [...REQUIRED, 'SOURCE_TOKEN'], jobsSecrets: ['SOURCE_TOKEN'] }) },
       [],
     ],
     [
@@ -270,11 +293,11 @@ describe('a deploy', () => {
   })
 
   it('says before the first deploy which secrets of sources to set afterwards', () => {
-    const none = { secrets: 'no worker', liveSecrets: 'no worker' } as const
+    const none = { secrets: 'no worker', jobsSecrets: 'no worker' } as const
     const lines = said({ ...guardedBoth, scope: 'first', ...account(none) }).filter((line) => line.includes('SOURCE_'))
     expect(lines).toEqual([
       expect.stringMatching(/^note: .*secret put SOURCE_TOKEN -c wrangler\.toml" after the deploy/),
-      expect.stringMatching(/^note: .*secret put SOURCE_TOKEN -c wrangler\.live\.toml" after the deploy/),
+      expect.stringMatching(/^note: .*secret put SOURCE_TOKEN -c wrangler\.jobs\.toml" after the deploy/),
     ])
     const draft = account({ secrets: ['SOURCE_TOKEN'] })
     expect(said({ gateway: guarded, scope: 'first', ...draft }).filter((line) => line.startsWith('error'))).toEqual([
@@ -332,10 +355,9 @@ describe('a deploy', () => {
   })
 
   it('rejects variables that are too large in every file', () => {
-    const { live } = facts.workers
-    const large = { ...live, vars: { ...live.vars, PIPELINE_HYPERDRIVE: 'x'.repeat(5_121) } }
-    expect(said({ workers: { ...facts.workers, live: large } })).toEqual([
-      expect.stringMatching(/^error: wrangler.live.toml: PIPELINE_HYPERDRIVE has 5,121 bytes/),
-    ])
+    const large = { ...jobs, vars: { ...jobs.vars, PIPELINE_HYPERDRIVE: 'x'.repeat(5_121) } }
+    expect(said({ workers: { ...workers, jobs: large } })).toContainEqual(
+      expect.stringMatching(/^error: wrangler.jobs.toml: PIPELINE_HYPERDRIVE has 5,121 bytes/),
+    )
   })
 })

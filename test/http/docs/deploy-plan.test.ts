@@ -4,15 +4,13 @@ import { describe, expect, it } from 'vitest'
 import { schemaFaults } from '../../../scripts/d1-schema.ts'
 import type { GatewayConfig } from '../../../scripts/deploy-checks.ts'
 import { deployPlan, type PlanFacts } from '../../../scripts/deploy-plan.ts'
-import { withoutService } from '../../../scripts/first-request.ts'
+import { withoutWorkers } from '../../../scripts/first-request.ts'
 import { readConfigs } from '../../../scripts/worker-agreement.ts'
 
 const workers = readConfigs()
-const { live } = workers
 const gateway: GatewayConfig = workers.gateway
 const facts: PlanFacts = {
   gateway,
-  live,
   workers,
   scope: 'first',
   isDryRun: true,
@@ -39,21 +37,26 @@ describe('a plan', () => {
     for (const name of ['ADMIN_TOKEN', 'FEED_TOKEN', 'KEY_SECRET'])
       expect(text).toMatch(new RegExp(`${name}: .*random`))
     const order = text.match(/^ {2}\d\. \S+/gm)
-    expect(order).toEqual(['  1. weir-sql', '  2. weir-live', '  3. weir', '  4. weir-live'])
+    const names = ['weir-sql', 'weir-live', 'weir-jobs', 'weir', 'weir-live', 'weir-jobs']
+    expect(order).toEqual(names.map((name, at) => `  ${at + 1}. ${name}`))
+    expect(text).toContain('2. weir-live (wrangler.live.toml), without its bindings to weir and weir-jobs')
+    expect(text).toContain('3. weir-jobs (wrangler.jobs.toml), without its bindings to weir\n')
   })
 
   it('orders later deploys and lists what the account has', () => {
     expect(plan({ scope: 'routes' }).match(/^ {2}\d\. \S+/gm)).toEqual(['  1. weir'])
-    expect(plan({ scope: 'both' }).match(/^ {2}\d\. \S+/gm)).toEqual(['  1. weir-sql', '  2. weir-live', '  3. weir'])
+    expect(plan({ scope: 'jobs' }).match(/^ {2}\d\. \S+/gm)).toEqual(['  1. weir-sql', '  2. weir-jobs'])
+    const all = ['  1. weir-sql', '  2. weir-live', '  3. weir-jobs', '  4. weir']
+    expect(plan({ scope: 'all' }).match(/^ {2}\d\. \S+/gm)).toEqual(all)
     const ids = gateway.d1_databases.map((one) => ({ ...one, database_id: 'x' }))
     const account = {
       secrets: ['KEY_SECRET'],
-      liveSecrets: [],
+      jobsSecrets: [],
       migrations: ['ACCOUNTS/0002_b.sql'],
       schemaFaults: [],
       locations: {},
     }
-    const text = plan({ scope: 'both', gateway: { ...gateway, d1_databases: ids }, account })
+    const text = plan({ scope: 'all', gateway: { ...gateway, d1_databases: ids }, account })
     expect(text).toMatch(/0002_b\.sql.*apply ACCOUNTS --remote/)
     expect(text).toContain('HISTORY: all 1 migrations are applied')
     expect(text).toContain('KEY_SECRET: set')
@@ -65,22 +68,22 @@ describe('a plan', () => {
     const source = { name: 'info', url: 'https://b.example/info', headers: { authorization: 'SOURCE_INFO' } }
     const RPC_CHAINS = JSON.stringify([node])
     const own = { ...gateway, vars: { ...gateway.vars, UPSTREAMS: JSON.stringify([source]), RPC_CHAINS } }
-    const other = { ...live, vars: { ...live.vars, RPC_CHAINS } }
-    const changed = { gateway: own, workers: { ...workers, gateway: own, live: other } }
+    const other = { ...workers.jobs, vars: { ...workers.jobs.vars, RPC_CHAINS } }
+    const changed = { gateway: own, workers: { ...workers, gateway: own, jobs: other } }
     const put = (name: string, file: string) => `Run npm run wrangler -- secret put ${name} -c ${file}`
     const first = plan(changed)
     expect(first).toContain(`  SOURCE_INFO: not checked. ${put('SOURCE_INFO', 'wrangler.toml')} after the deploy\n`)
     expect(first).toContain(`  SOURCE_NODE: not checked. ${put('SOURCE_NODE', 'wrangler.toml')} after the deploy\n`)
     expect(first).toContain(
-      `Secrets of weir-live:\n  SOURCE_NODE: not checked. ${put('SOURCE_NODE', 'wrangler.live.toml')} after the deploy\n`,
+      `Secrets of weir-jobs:\n  SOURCE_NODE: not checked. ${put('SOURCE_NODE', 'wrangler.jobs.toml')} after the deploy\n`,
     )
-    const account = { secrets: ['SOURCE_NODE'], liveSecrets: [], migrations: [], schemaFaults: [], locations: {} }
-    const later = plan({ ...changed, scope: 'both', account })
+    const account = { secrets: ['SOURCE_NODE'], jobsSecrets: [], migrations: [], schemaFaults: [], locations: {} }
+    const later = plan({ ...changed, scope: 'all', account })
     expect(later).toContain(`  SOURCE_INFO: not set. ${put('SOURCE_INFO', 'wrangler.toml')}\n  SOURCE_NODE: set\n`)
     expect(later).toContain(
-      `Secrets of weir-live:\n  SOURCE_NODE: not set. ${put('SOURCE_NODE', 'wrangler.live.toml')}\n`,
+      `Secrets of weir-jobs:\n  SOURCE_NODE: not set. ${put('SOURCE_NODE', 'wrangler.jobs.toml')}\n`,
     )
-    expect(plan({ ...changed, scope: 'routes', account })).not.toContain('weir-live:')
+    expect(plan({ ...changed, scope: 'routes', account })).not.toContain('weir-jobs:')
   })
 })
 
@@ -109,10 +112,10 @@ describe('tables', () => {
   })
 })
 
-it('the first file of the live Worker lacks only its binding to the gateway', () => {
+it('the first file of a Worker lacks only its bindings to missing Workers', () => {
   const toml =
-    'name = "weir-live"\n[[services]]\nbinding = "GATEWAY"\nservice = "weir" # [it]\n\n[[services]]\nservice = "weir-sql"\n[vars]\nA = "[x]"\n'
-  expect(withoutService(toml, 'weir')).toBe(
-    'name = "weir-live"\n[[services]]\nservice = "weir-sql"\n[vars]\nA = "[x]"\n',
+    'name = "weir-live"\nbindings = [\n  { name = "A", script_name = "weir-jobs" },\n  { name = "B" },\n]\n[[services]]\nbinding = "GATEWAY"\nservice = "weir" # [it]\n\n[[services]]\nservice = "weir-sql"\n[vars]\nA = "[x]"\n'
+  expect(withoutWorkers(toml, ['weir', 'weir-jobs'])).toBe(
+    'name = "weir-live"\nbindings = [\n  { name = "B" },\n]\n[[services]]\nservice = "weir-sql"\n[vars]\nA = "[x]"\n',
   )
 })

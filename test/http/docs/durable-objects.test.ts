@@ -1,4 +1,4 @@
-// A Durable Object must be declared in six places, which are compared here; CONTRIBUTING.md lists the steps. The object
+// A Durable Object must be declared in seven places, which are compared here; CONTRIBUTING.md lists the steps. The object
 // of the SQL Worker is bound only by its own Worker.
 
 import { globSync, readFileSync } from 'node:fs'
@@ -13,24 +13,30 @@ const classes = globSync('src/**/*.do.ts', { cwd: ROOT }).flatMap((path) =>
   all(read(path), /^export class (\w+) extends DurableObject\b/gm),
 )
 
-const OF_SQL = 'SqlRunner'
-const ofLive = classes.filter((name) => name !== OF_SQL)
+const OF_SQL = ['SqlRunner']
+const OF_JOBS = ['Archiver', 'Compactor', 'OrderBook', 'PipelineFollower', 'Sink']
+const OF_LIVE = classes.filter((name) => ![...OF_SQL, ...OF_JOBS].includes(name)).toSorted()
 
 it.each([
-  ['src/live.ts', /^export \{ (\w+) \} from/gm],
-  ['wrangler.live.toml', /class_name = "(\w+)" \}/g],
-  ['wrangler.toml', /class_name = "(\w+)", script_name = "weir-live" \}/g],
-])('every class of the live Worker is in %s', (path, pattern) => {
-  expect(ofLive.length).toBeGreaterThan(4)
-  expect(all(read(path), pattern)).toEqual(ofLive.toSorted())
+  ['live', OF_LIVE],
+  ['jobs', OF_JOBS],
+  ['sql', OF_SQL],
+])('the classes of the Worker %s are exported, bound and created in its own file only', (role, own) => {
+  expect(own.length).toBeGreaterThan(0)
+  const file = read(`wrangler.${role}.toml`)
+  expect(all(read(`src/${role}.ts`), /^export \{ (\w+) \} from/gm)).toEqual(own)
+  expect(all(file, /class_name = "(\w+)" \}/g)).toEqual(own)
+  const created = all(file, /^new_sqlite_classes = \[([^\]]*)\]/gm)
+  expect(created.flatMap((list) => all(list, /"(\w+)"/g)).sort()).toEqual(own)
 })
 
 it.each([
-  ['src/sql.ts', /^export \{ (\w+) \} from/gm],
-  ['wrangler.sql.toml', /class_name = "(\w+)" \}/g],
-  ['wrangler.sql.toml', /^new_sqlite_classes = \["(\w+)"\]/gm],
-])('the class of the SQL Worker is in %s', (path, pattern) => {
-  expect(all(read(path), pattern)).toEqual([OF_SQL])
+  ['wrangler.toml', 'live', OF_LIVE],
+  ['wrangler.toml', 'jobs', OF_JOBS],
+  ['wrangler.live.toml', 'jobs', OF_JOBS],
+  ['wrangler.jobs.toml', 'live', OF_LIVE],
+])('%s binds the classes of the Worker %s', (path, role, own) => {
+  expect(all(read(path), new RegExp(`class_name = "(\\w+)", script_name = "weir-${role}" \\}`, 'g'))).toEqual(own)
 })
 
 it.each([
@@ -38,9 +44,4 @@ it.each([
   ['docs/internals/architecture.md', /^\| (\w+) \| (?:one per|many per|`BOOK_HUBS`|`SQL_RUNNERS`)/gm],
 ])('every class is in %s', (path, pattern) => {
   expect(all(read(path), pattern)).toEqual(classes.toSorted())
-})
-
-it('every class has one migration', () => {
-  const added = all(read('wrangler.live.toml'), /^new_sqlite_classes = \[([^\]]*)\]/gm)
-  expect(added.flatMap((list) => all(list, /"(\w+)"/g)).sort()).toEqual(ofLive.toSorted())
 })

@@ -102,8 +102,8 @@ it('every plan limit is documented, with the values of the first plans', () => {
   }
 })
 
-it('every variable of both Workers is documented', () => {
-  const vars = ['wrangler.toml', 'wrangler.live.toml'].flatMap((file) => {
+it('every variable of the Workers is documented', () => {
+  const vars = ['wrangler.toml', 'wrangler.live.toml', 'wrangler.jobs.toml'].flatMap((file) => {
     const [, section = ''] = /^\[vars\]\n([\s\S]*?)\n\n\[/m.exec(read(file)) ?? []
     return [...section.matchAll(/^([A-Z_]+) =/gm)].map(([, name]) => name!)
   })

@@ -55,6 +55,7 @@ export function platformOf(isPrivateAllowed = false, isProxied = false, { sinkOf
     log: () => all.log(),
     statusCache: () => all.statusCache(),
     archiver: () => all.archiver(),
+    hasJobs: true,
     sink: sinkOf,
   }
   const lent = { read: async () => null, now: () => Date.now() }

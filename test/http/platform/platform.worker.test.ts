@@ -477,10 +477,12 @@ describe('pipelines', () => {
     expect(await call('POST', '', { ...NEW, transforms: { a: 'SELECT 1' } })).toMatchObject(UNCHANGED)
     sinks.failing.clear()
     const { sinkOf } = sinks
-    const open = new PipelineService({ ...ports, keySecret: '', sinkOf, urlRefusal: () => null, chains: [] })
-    expect(await open.create({ account, keyHash: keyHashOf('a1') }, NewPipeline.parse(NEW))).toMatchObject({
-      error: NO_KEY_SECRET,
-    })
+    const service = (more: object) => {
+      const all = { ...ports, keySecret: '', hasSinks: true, sinkOf, urlRefusal: () => null, chains: [], ...more }
+      return new PipelineService(all).create({ account, keyHash: keyHashOf('a1') }, NewPipeline.parse(NEW))
+    }
+    expect(await service({})).toMatchObject({ error: NO_KEY_SECRET })
+    expect(await service({ hasSinks: false })).toMatchObject({ error: { kind: 'not_found', what: 'Pipelines' } })
     const id = await create()
     for (let i = 1; i < 50; i++) await create()
     const full = { status: 409, json: { error_message: expect.stringContaining('50 pipelines') } }

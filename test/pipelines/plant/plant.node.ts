@@ -20,8 +20,8 @@ export function buildPlant(): Promise<void> {
 
 async function bundled(): Promise<void> {
   await build(ROOT)
-  for (const part of ['gateway', 'live']) mkdirSync(join(ROOT, BUNDLES, part), { recursive: true })
-  cpSync(join(ROOT, 'dist/live'), join(ROOT, BUNDLES, 'live'), { recursive: true })
+  for (const part of ['gateway', 'live', 'jobs']) mkdirSync(join(ROOT, BUNDLES, part), { recursive: true })
+  for (const part of ['live', 'jobs']) cpSync(join(ROOT, 'dist', part), join(ROOT, BUNDLES, part), { recursive: true })
   await bundle(ROOT, 'wrangler.toml', join(ROOT, BUNDLES, 'gateway'), 'test/pipelines/plant/gateway.worker.ts')
 }
 

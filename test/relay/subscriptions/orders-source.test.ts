@@ -93,6 +93,13 @@ test('event subscribers do not wait for order rows', async () => {
   expect(world.log).toEqual(['allFills', 'l4Book'])
 })
 
+test('are refused uncharged by a gateway without order-level books', async () => {
+  const bare = new World(undefined, false)
+  await bare.subscribe(BTC)
+  expect(bare.frames.at(-1)).toMatchObject({ code: 'not_found', data: expect.stringContaining('no order-level books') })
+  expect(bare.meter.charges).toEqual([])
+})
+
 test('rejects a coin without a book, uncharged; an unsubscribe while waiting leaves nothing', async () => {
   await world.subscribe({ type: 'l4Book', coin: 'btc' })
   expect(world.frames.at(-1)).toMatchObject({ code: 'not_found' })

@@ -167,8 +167,8 @@ const showRetention = defineEndpoint({
     { retention },
   ) => {
     const given = Object.entries({ events, books, checkpoints }).filter(([, days]) => days !== undefined)
-    const plan = await retention().overdue(Object.fromEntries(given) as Partial<RetentionDays>)
-    if (plan === null) return err(NO_HISTORY)
+    const plan = await retention?.().overdue(Object.fromEntries(given) as Partial<RetentionDays>)
+    if (!plan) return err(NO_HISTORY)
     const due = plan.due.map(({ product, objects, bytes, first, last, firstMs, lastMs }) => ({
       product,
       days: plan.kept.days[product],
@@ -195,8 +195,8 @@ const applyRetention = defineEndpoint({
     { objects: 64, bytes: 190840832 },
   ),
   handle: async (_, { retention }) => {
-    const freed = await retention().retain()
-    return freed === null ? err(NO_HISTORY) : reply(200, { objects: freed.objects, bytes: freed.bytes })
+    const freed = await retention?.().retain()
+    return !freed ? err(NO_HISTORY) : reply(200, { objects: freed.objects, bytes: freed.bytes })
   },
 })
 
