@@ -91,7 +91,7 @@ beforeAll(async () => {
     }
     return new Proxy(stub, { get: (of, name) => (name === 'watch' ? watch : Reflect.get(of, name)) })
   })
-  await meterOf(live, 'payer').grantCredits('g', 1_000_000_000_000)
+  await meterOf(live, 'payer', null).grantCredits('g', 1_000_000_000_000)
   const { settlePipeline } = CreditMeter.prototype
   vi.spyOn(CreditMeter.prototype, 'settlePipeline').mockImplementation(function (this: CreditMeter, report) {
     counts.meterCalls++
