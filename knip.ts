@@ -34,6 +34,8 @@ export default {
     'test/sim/workers-module.ts',
     // Read as text into the Workers of a rehearsal.
     'test/rehearsal/{shim,faulty}.worker.ts',
+    'test/rehearsal/preload.node.ts',
+    'test/rehearsal/account/probe.worker.ts',
   ],
   project: ['src/**/*.{ts,tsx}!', 'scripts/**!', 'test/**/*.ts', '*.ts'],
   ignoreDependencies: ['weir-client', '@stryker-mutator/vitest-runner'],

@@ -119,7 +119,7 @@ export async function crashRun(order: CrashOrder): Promise<CrashReport> {
       const missing = (served - before.served) * CREDIT - (after.charged - before.charged)
       const rest = dead.reduce((sum, lease) => sum + lease.rest, 0)
       lost.push(Math.max(0, missing))
-      check(dead.length <= 1, `kill ${number} left ${dead.length} leases`)
+      check(dead.length <= gateway.isolates, `kill ${number} left ${dead.length} leases`)
       check(missing <= rest, `kill ${number}: ${missing} served and not charged, its lease had ${rest}`)
       check(-missing <= (unanswered - before.unanswered) * CREDIT, `kill ${number}: ${-missing} charged and not served`)
       check(after.charged <= after.granted, `kill ${number}: charged ${after.charged} of ${after.granted}`)

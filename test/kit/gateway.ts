@@ -150,6 +150,8 @@ export async function startWorld({
       ...vars,
     },
     liveVars: { PIPELINE_PRIVATE: 'on', ...liveVars },
+    // Of a rehearsal with an earlier version.
+    ...(process.env.REHEARSAL_BUNDLES !== undefined && { bundles: process.env.REHEARSAL_BUNDLES }),
     ...options,
     ...(rehearsal && { arrange: rehearsal.arrange }),
     state,
@@ -170,9 +172,15 @@ export class GatewayProcess extends Gateway {
     return childOf(this.program.process.pid, 'workerd')
   }
 
-  /** Ends its process group. */
-  stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
-    return this.program.end(signal)
+  get isolates(): number {
+    return rehearsalOf(process.env)?.gateways ?? 1
+  }
+
+  /** Ends its process group. Rejects if a limit of the platform was exceeded. */
+  async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+    await this.program.end(signal)
+    const violations = this.program.log().match(/^rehearsal: .*/gm)
+    if (violations !== null) throw new Error(violations.join('\n'))
   }
 }
 

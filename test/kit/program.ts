@@ -39,7 +39,7 @@ export function runCommand(
 ): Program {
   const child = spawn(command, args, {
     cwd: ROOT,
-    env: { ...process.env, ...env },
+    env: { ...process.env, ...rehearsed(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached,
     ...more,
@@ -88,6 +88,13 @@ export function runCommand(
       await ended
     },
   }
+}
+
+/** In a rehearsal, programs of the product start its gateway. */
+function rehearsed(): Record<string, string> {
+  if (!process.env.REHEARSAL) return {}
+  const preload = join(ROOT, 'test/rehearsal/preload.node.ts')
+  return { NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --disable-warning=ExperimentalWarning --import=${preload}` }
 }
 
 /** Pid of a child process whose command line contains this text; undefined if there is none. */

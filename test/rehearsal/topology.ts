@@ -46,7 +46,11 @@ export class Rehearsal {
     const hosts = others.filter(({ durableObjects }) => durableObjects !== undefined)
     return [
       ...copies.map((worker, at) => this.wrap(worker, PLACES[at % PLACES.length])),
-      ...others.map((worker) => (hosts.includes(worker) ? this.wrap(worker) : worker)),
+      ...others.map((worker) => {
+        if (!hosts.includes(worker)) return worker
+        const serviceBindings = isSpread ? servicesFor(worker.serviceBindings, first.name!) : worker.serviceBindings
+        return this.wrap({ ...worker, ...(serviceBindings && { serviceBindings }) })
+      }),
       ...(isSpread ? [front(first, copies, hosts)] : []),
     ]
   }
@@ -76,9 +80,22 @@ export function rehearsalOf({ REHEARSAL: scale }: NodeJS.ProcessEnv): Rehearsal 
   return scale ? new Rehearsal({ scale: Number(scale) }) : null
 }
 
-/** Only the first keeps its name, by which objects call it. */
 function copyOf({ unsafeDirectSockets: _, ...worker }: WorkerOptions, at: number): WorkerOptions {
-  return { ...worker, name: at === 0 ? worker.name : `${worker.name}-${at + 1}` } as WorkerOptions
+  return { ...worker, name: `${worker.name}-${at + 1}` } as WorkerOptions
+}
+
+type Services = NonNullable<WorkerOptions['serviceBindings']>
+
+/** Objects call the entry point of the first copy, because the front has its name. */
+function servicesFor(services: Services | undefined, gateway: string): Services {
+  return Object.fromEntries(
+    Object.entries(services ?? {}).map(([binding, service]) => [
+      binding,
+      typeof service === 'object' && 'name' in service && service.name === gateway
+        ? { ...service, name: `${gateway}-1` }
+        : service,
+    ]),
+  )
 }
 
 const FRONT = `let next = 0
@@ -92,14 +109,14 @@ export default {
 }`
 
 function front(
-  { unsafeDirectSockets, compatibilityDate }: WorkerOptions,
+  { name, unsafeDirectSockets, compatibilityDate }: WorkerOptions,
   gateways: readonly WorkerOptions[],
   hosts: readonly WorkerOptions[],
 ): WorkerOptions {
   const bound = (prefix: string, workers: readonly WorkerOptions[]) =>
-    workers.map(({ name }, at) => [`${prefix}_${at}`, name])
+    workers.map((worker, at) => [`${prefix}_${at}`, worker.name])
   return {
-    name: 'weir-front',
+    name: name!,
     modules: true,
     script: FRONT,
     bindings: { GATEWAYS: gateways.length, HOSTS: hosts.length },
@@ -152,7 +169,7 @@ function exportsOf(text: string): string[] {
   )
 }
 
-const NODE_ONLY = /^(?:topology|collector|.*\.test|.*\.node)\.ts$|\.d\.ts$/
+const NODE_ONLY = /^(?:topology|collector|reset-run|faulty\.worker|.*\.test|.*\.node)\.ts$|\.d\.ts$/
 
 function shimModules<Module>(module: (path: string, contents: string) => Module): Module[] {
   const { emitWarning } = process

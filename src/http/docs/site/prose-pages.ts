@@ -54,6 +54,7 @@ const ORDER: readonly string[] = [
   'docs/operators/guides/recover.md',
   'docs/operators/guides/recover-from-a-disaster.md',
   'docs/operators/guides/update.md',
+  'docs/operators/guides/rehearse-before-you-deploy.md',
   'docs/operators/reference/commands.md',
   'docs/operators/reference/settings.md',
   'docs/operators/reference/json-rpc-chains.md',

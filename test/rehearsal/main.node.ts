@@ -1,0 +1,100 @@
+// `npm run rehearse [-- --scale 1 --clients 1000 --previous REF]`: the conformance, contract, credit and kill tests under
+// the conditions of the platform, resets of all objects under many clients, and the previous release's Workers against
+// the present ones. `npm test` includes a short form.
+
+import { execFileSync, spawn } from 'node:child_process'
+import { build } from '../../src/cli/launch/build.node.ts'
+import { commandLine, program, valueParser } from '../../src/core/command-line.node.ts'
+import { wholeNumber } from '../../src/core/whole-number.ts'
+import { ROOT } from '../kit/program.ts'
+import { rehearseAccount } from './account/account.node.ts'
+import { MIXTURES, previousBundles } from './previous.node.ts'
+import { resetRun } from './reset-run.ts'
+
+const REHEARSE = program('npm run rehearse --', 'the built Workers under the conditions of the platform', [
+  '--clients 1000',
+  '--previous v0.2.0',
+])
+  .option('--scale <percent>', 'latencies and replication times, in percent', valueParser(wholeNumber(1, 1000)), 100)
+  .option(
+    '--clients <n>',
+    'clients that follow a stream while objects are reset',
+    valueParser(wholeNumber(1, 10_000)),
+    1000,
+  )
+  .option('--resets <n>', 'how often all objects are reset', valueParser(wholeNumber(1, 1000)), 3)
+  .option(
+    '--account',
+    'deploys a probe to your Cloudflare account for about ten minutes, and reports what only an account shows',
+  )
+  .option('--previous <ref>', 'git reference of the previous release; default: the last tag')
+const { scale: percent, clients, resets, account, previous = lastTag() } = commandLine(REHEARSE).opts()
+if (account) {
+  const checks = await rehearseAccount(console.log)
+  process.exit(checks.some(({ state }) => state === 'failed') ? 1 : 0)
+}
+const scale = percent / 100
+
+/** Tests of the product as a whole that use its own gateway. */
+const SUITES = ['contract', 'keys', 'streams', 'info', 'upstreams', 'edge', 'crash', 'kills']
+/** Those that compare what old and new Workers say to each other. */
+const MIXED_SUITES = ['keys', 'streams', 'info']
+
+const failed: string[] = []
+
+await build(ROOT)
+await step('conformance, contract, credits and kills', () => tests(SUITES))
+await step(`${clients} clients while all objects are reset`, async () => {
+  const { failures, recoveredMs } = await resetRun({ clients, resets, scale, blockEveryMs: 500, say: console.log })
+  if (failures.length > 0) throw new Error(failures.join('; '))
+  console.log(`recovered after ${recoveredMs.join(', ')} ms`)
+})
+if (previous === null)
+  console.log('previous release: skipped, because nothing has been released (--previous REF names one)')
+else {
+  const bundles = await previousBundles(previous)
+  for (const name of MIXTURES)
+    await step(`${name} of ${previous}, the other Workers of today`, () =>
+      tests(MIXED_SUITES, { REHEARSAL_BUNDLES: bundles.mixed(name) }),
+    )
+  bundles.remove()
+}
+for (const name of failed) console.log(`FAILED ${name}`)
+process.exit(failed.length > 0 ? 1 : 0)
+
+async function step(name: string, run: () => Promise<void>): Promise<void> {
+  console.log(`\n== ${name}`)
+  try {
+    await run()
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error)
+    failed.push(name)
+  }
+}
+
+function tests(names: readonly string[], env: Record<string, string> = {}): Promise<void> {
+  const files = names.map((name) => `test/conformance/${name}.test.ts`)
+  // One file at a time: latencies are real, and so are the limits of time in these tests.
+  const args = ['run', '--project', 'conformance', '--no-file-parallelism', ...files]
+  const child = spawn('vitest', args, {
+    cwd: ROOT,
+    stdio: 'inherit',
+    env: { ...process.env, REHEARSAL: `${scale}`, ...env },
+  })
+  return new Promise((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', (code) => (code === 0 ? resolve() : reject(new Error(`tests ended with ${code}`))))
+  })
+}
+
+function lastTag(): string | null {
+  try {
+    const text = execFileSync('git', ['describe', '--tags', '--abbrev=0'], {
+      cwd: ROOT,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    return String(text).trim()
+  } catch {
+    return null
+  }
+}
