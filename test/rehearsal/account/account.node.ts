@@ -29,7 +29,7 @@ export function probeConfig(token: string) {
     workers_dev: true,
     preview_urls: false,
     vars: { PROBE_TOKEN: token },
-    d1_databases: gateway.d1_databases.filter(({ binding }) => binding === 'ACCOUNTS'),
+    d1_databases: gateway.d1_databases.filter(({ binding }: { readonly binding: string }) => binding === 'ACCOUNTS'),
     kv_namespaces: gateway.kv_namespaces,
     r2_buckets: gateway.r2_buckets,
     durable_objects: { bindings: [{ name: 'PROBE', class_name: 'Probe' }] },
