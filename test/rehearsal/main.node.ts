@@ -1,4 +1,4 @@
-// `npm run rehearse [-- --scale 1 --clients 1000 --previous REF]`: the conformance, contract, credit and kill tests under
+// `npm run rehearse [-- --scale 100 --clients 400 --previous REF]`: the conformance, contract, credit and kill tests under
 // the conditions of the platform, resets of all objects under many clients, and the previous release's Workers against
 // the present ones. `npm test` includes a short form.
 
@@ -12,7 +12,7 @@ import { MIXTURES, previousBundles } from './previous.node.ts'
 import { resetRun } from './reset-run.ts'
 
 const REHEARSE = program('npm run rehearse --', 'the built Workers under the conditions of the platform', [
-  '--clients 1000',
+  '--clients 400',
   '--previous v0.2.0',
 ])
   .option('--scale <percent>', 'latencies and replication times, in percent', valueParser(wholeNumber(1, 1000)), 100)
@@ -20,7 +20,7 @@ const REHEARSE = program('npm run rehearse --', 'the built Workers under the con
     '--clients <n>',
     'clients that follow a stream while objects are reset',
     valueParser(wholeNumber(1, 10_000)),
-    1000,
+    400,
   )
   .option('--resets <n>', 'how often all objects are reset', valueParser(wholeNumber(1, 1000)), 3)
   .option(
