@@ -3,6 +3,7 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join, relative } from 'node:path'
+import { ROLES } from '../../scripts/workers.ts'
 import { ROOT, scratch } from '../kit/program.ts'
 
 /** Which Workers are old: the gateway, or those with objects. */
@@ -29,7 +30,7 @@ export async function previousBundles(ref: string): Promise<PreviousBundles> {
   const mixed = (old: Mixture): string => {
     const folder = join(path, old)
     mkdirSync(folder)
-    for (const part of ['gateway', 'live', 'sql'])
+    for (const part of ROLES)
       symlinkSync(join((part === 'gateway') === (old === 'gateway') ? source : ROOT, 'dist', part), join(folder, part))
     return relative(ROOT, folder)
   }
