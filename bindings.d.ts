@@ -41,6 +41,7 @@ declare namespace Cloudflare {
     RELAY: DurableObjectNamespace<import("./src/live").Relay>
     CREDIT_METER: DurableObjectNamespace<import("./src/live").CreditMeter>
     SOURCE_BUDGET: DurableObjectNamespace<import("./src/live").SourceBudget>
+    MONITOR: DurableObjectNamespace<import("./src/live").Monitor>
     ORDER_BOOK: DurableObjectNamespace<import("./src/jobs").OrderBook>
     ARCHIVER: DurableObjectNamespace<import("./src/jobs").Archiver>
     COMPACTOR: DurableObjectNamespace<import("./src/jobs").Compactor>

@@ -5,10 +5,12 @@ import graphqlSchema from '../schemas/graphql/schema.graphql'
 import { AddressLimiter, REST_REQUESTS } from './accounts/address-limiter.ts'
 import { hasSession, sessionOperator } from './accounts/sessions/session-auth.store.ts'
 import { MICRO_PER_CREDIT } from './core/amount.ts'
+import { monitorOf } from './core/objects.client.ts'
 import { addCommonReplies, addressLimit, failureReply } from './http/common-replies.route.ts'
 import { docsRoutes } from './http/docs/docs.route.ts'
 import { feedRoutes } from './http/feed.route.ts'
 import { handleInfo, infoRoutes } from './http/info.route.ts'
+import { metricsRoutes } from './http/metrics.route.ts'
 import { isBrowser, isConsole, pageOf, withPolicy } from './http/pages.client.ts'
 import { adminRoutes } from './http/platform/admin.route.ts'
 import { ENDPOINTS } from './http/platform/catalogue.ts'
@@ -22,6 +24,8 @@ import { policyWithTurnstile } from './http/signup/turnstile.client.ts'
 import { graphqlRoutes, streamRoutes } from './http/stream.route.ts'
 import { infoStatus } from './info/answer/info-status.ts'
 import { CHEAPEST_MINUTE } from './metering/tariff.ts'
+import { metricsToken } from './monitor/counter-sink.client.ts'
+import { SURFACES, surfaceOf } from './monitor/request-counts.ts'
 import { report, type Services, servicesOf } from './services.ts'
 
 export { Internal } from './internal.ts'
@@ -62,8 +66,10 @@ function appOf(services: Services): App {
   for (const path of ['/status', '/platform/*', '/v1/*'])
     app.use(path, addressLimit(gate, { isProxyTrusted, requestId, now }))
   app.get('/status', async ({ req }, next) => (isBrowser(req.raw) ? await pageOf(env, req.raw) : null) ?? next())
-  const feed = { log: () => objects.log(), sources: () => sourcesStatus(services), nowMs: now }
+  const sources = () => sourcesStatus(services)
+  const feed = { log: () => objects.log(), sources, nowMs: now }
   app.route('/', feedRoutes<Env>({ ...feed, logStatus: services.logStatus, wrongToken }))
+  app.route('/', metricsRoutes({ ...services, sources, token: metricsToken(env), monitor: () => monitorOf(env) }))
   app.route('/', sessionRoutes({ ...services, env: services.keyEnv, staff: platform.staff }))
   app.route('/', sellingRoutes(env, settings, services))
   app.route('/', livePage(services))
@@ -110,26 +116,52 @@ function isInfo(url: string): boolean {
   return url.startsWith('/info', path) && (url.length === path + 5 || url[path + 5] === '?')
 }
 
-function internalErrorReply(error: unknown, path: string, id: string): Response {
-  report(error, id)
-  return failureReply(path, { kind: 'internal' }, id)
+const INFO = SURFACES.indexOf('info')
+const RPC = SURFACES.indexOf('rpc')
+
+interface Begun {
+  readonly services: Services
+  readonly surface: number
+  readonly begunMs: number
+  readonly ctx: ExecutionContext
+}
+
+/** Counts the response. A bug becomes an error reply in the format of `path`. */
+function counted(reply: Promise<Response>, begun: Begun, path: string): Promise<Response> {
+  const done = (response: Response) => {
+    const { services, surface, begunMs, ctx } = begun
+    services.countRequest(surface, response.status, begunMs, ctx)
+    return response
+  }
+  return reply.then(done, (error) => {
+    const id = begun.services.requestId()
+    report(error, id)
+    return done(failureReply(path, { kind: 'internal' }, id))
+  })
 }
 
 export default {
   fetch(request, env, ctx) {
     const { method, url } = request
     const services = servicesOf(env, request)
-    const { access, info, rpc, requestId } = services
+    const { access, info, rpc } = services
+    const begunMs = services.now()
     // The router would add a tenth to the time of a cached response.
     if (method === 'POST' && isInfo(url))
-      return handleInfo(info, access, request, (work) => ctx.waitUntil(work)).catch((error) =>
-        internalErrorReply(error, '/info', requestId()),
+      return counted(
+        handleInfo(info, access, request, (work) => ctx.waitUntil(work)),
+        { services, surface: INFO, begunMs, ctx },
+        '/info',
       )
     const chain = method === 'POST' ? rpcChainOf(url) : null
     if (chain !== null)
-      return handleRpc(rpc, access, request, (work) => ctx.waitUntil(work), chain).catch((error) =>
-        internalErrorReply(error, `/v1/${chain}`, requestId()),
+      return counted(
+        handleRpc(rpc, access, request, (work) => ctx.waitUntil(work), chain),
+        { services, surface: RPC, begunMs, ctx },
+        `/v1/${chain}`,
       )
-    return appOf(services).fetch(request, env, ctx)
+    const surface = SURFACES.indexOf(surfaceOf(url))
+    const reply = Promise.resolve(appOf(services).fetch(request, env, ctx))
+    return counted(reply, { services, surface, begunMs, ctx }, '/')
   },
 } satisfies ExportedHandler<Env>

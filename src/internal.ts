@@ -6,6 +6,7 @@ import { admit, withDataAccess } from './accounts/key-record.ts'
 import { keyFromD1 } from './accounts/key-records.store.ts'
 import { storeRefusals } from './accounts/refusals.store.ts'
 import type { RefusalBatch } from './accounts/refused-calls.ts'
+import { countedStores } from './core/counted-stores.client.ts'
 import type { Failure } from './core/failure.ts'
 import type { KeyHash } from './core/ids.ts'
 import type { Result } from './core/result.ts'
@@ -14,6 +15,7 @@ import { meteredCall } from './http/metered.route.ts'
 import { storeUsage } from './http/platform/usage-copy.store.ts'
 import type { UsageRow, UsageSink } from './metering/usage.ts'
 import type { SecretSealer } from './metering/webhooks/webhook-secrets.client.ts'
+import { SURFACES } from './monitor/request-counts.ts'
 import { seal, unseal } from './pipelines/sealing.client.ts'
 import type { HistoryResponse } from './relay/events/first-frames.ts'
 import type { KeyService } from './relay/graphql/graphql-sockets.client.ts'
@@ -24,11 +26,17 @@ import { servicesOf } from './services.ts'
 /** Identity under which streams read upstream data. Each source divides its budget fairly between accounts. */
 const STREAM_IDENTITY = { account: '' }
 
+const POST = SURFACES.indexOf('ws')
+
 export class Internal
   extends WorkerEntrypoint<Cloudflare.Env>
   implements UsageSink, CallerDirectory, GatewayInternal, KeyService, SecretSealer
 {
   readonly #waitUntil: WaitUntil = (work) => this.ctx.waitUntil(work)
+
+  constructor(ctx: ExecutionContext, env: Cloudflare.Env) {
+    super(ctx, countedStores(env))
+  }
 
   /** Copies a meter's usage rows to D1, which only this Worker can access. */
   async storeUsage(rows: readonly UsageRow[]): Promise<void> {
@@ -69,8 +77,10 @@ export class Internal
 
   /** Serves an info request from an authenticated socket at its normal price. */
   async info(identity: Identity, text: string) {
-    const { info, access } = servicesOf(this.env, null)
+    const { info, access, countRequest, now } = servicesOf(this.env, null)
+    const begunMs = now()
     const { status, body, headers } = await info.handle(meteredCall(access, 'info', identity, this.#waitUntil), text)
+    countRequest(POST, status, begunMs, this.ctx)
     return { status, body, ignored: headers['x-ignored-fields'] }
   }
 

@@ -3,6 +3,7 @@
 export { BlockLog } from './block-log/block-log.do.ts'
 export { StatusCache } from './block-log/status-cache.do.ts'
 export { CreditMeter } from './metering/credit-meter.do.ts'
+export { Monitor } from './monitor/monitor.do.ts'
 export { BookHub } from './order-books/book-hub.do.ts'
 export { Relay } from './relay/relay.do.ts'
 export { SourceBudget } from './upstream/source-budget.do.ts'

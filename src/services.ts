@@ -10,6 +10,9 @@ import { storeRefusals } from './accounts/refusals.store.ts'
 import { orSession } from './accounts/sessions/session-auth.store.ts'
 import { archiveOf } from './archive/archive/archive.store.ts'
 import { filesOf } from './archive/files/files.store.ts'
+import { countedStores } from './core/counted-stores.client.ts'
+import { reporter } from './core/counter-reports.client.ts'
+import { counters } from './core/counters.ts'
 import type { AccountId } from './core/ids.ts'
 import { logEvent } from './core/log.client.ts'
 import { meterOf, Objects } from './core/objects.client.ts'
@@ -26,6 +29,8 @@ import { eventHistoryOf } from './info/sources/event-history.ts'
 import { logHistory } from './info/sources/history.client.ts'
 import { sharedFills } from './info/sources/shared-fills.ts'
 import { type LeaseContext, LeasePool } from './metering/leases.client.ts'
+import { counterSink, isReported, type MonitorEnv } from './monitor/counter-sink.client.ts'
+import { RequestCounts } from './monitor/request-counts.ts'
 import { newRequestId, pooled } from './protocol/request-id.ts'
 import { type CallerLocation, regionOf } from './relay/sockets/region.ts'
 import { rpcService } from './rpc/rpc.client.ts'
@@ -39,6 +44,8 @@ const keys = new KeyResolver(undefined, (error) => logEvent('key_lookup_failed',
 const leases = new LeasePool()
 const refusals = new RefusalLog({ nowMs: now, sleep, report: (error) => logEvent('refusals_lost', { error }) })
 const wrongTokens = new AddressLimiter(WRONG_TOKENS)
+const requests = new RequestCounts()
+counters.addSource(() => requests.take())
 const visits = new AddressLimiter(KEY_LOOKUPS)
 
 /** Logs a bug in the handling of a request. */
@@ -57,7 +64,7 @@ let ownRegion: string | null = null
 
 /** `request`: null if an object calls. */
 export function servicesOf(env: Env, request: Pick<Request, 'url' | 'cf'> | null): Services {
-  built ??= build(env)
+  built ??= build(countedStores(env))
   if (ownOrigin === null) ownOrigin = cacheOrigin(built.settings.PUBLIC_URL || request?.url)
   if (ownRegion === null && request?.cf) ownRegion = knownRegion(request.cf as CallerLocation)
   return built
@@ -89,7 +96,17 @@ function chargingOf(
     })
 }
 
-function build(env: Env) {
+function requestCounter(env: Env & MonitorEnv) {
+  const sink = isReported(env) ? counterSink(env) : null
+  /** `surface`: index in SURFACES. */
+  return (surface: number, status: number, begunMs: number, ctx: { waitUntil: WaitUntil }): void => {
+    const nowMs = now()
+    requests.count(surface, status, nowMs - begunMs)
+    if (sink !== null) reporter.schedule(sink, ctx, nowMs)
+  }
+}
+
+function build(env: Env & MonitorEnv) {
   const settings = gatewaySettings(env)
   const objects = new Objects(env, settings)
   const addressOf = ({ headers }: Request) => callerAddress(settings.TRUST_PROXY, headers)
@@ -146,6 +163,7 @@ function build(env: Env) {
     callersMeter,
     addressOf,
     wrongToken,
+    countRequest: requestCounter(env),
     report,
     requestId,
     now,

@@ -13,6 +13,7 @@ const ROOMS = [
   'protocol',
   'accounts',
   'metering',
+  'monitor',
   'block-log',
   'order-books',
   'archive',

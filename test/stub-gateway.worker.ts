@@ -3,7 +3,7 @@
 import { WorkerEntrypoint } from 'cloudflare:workers'
 import type { Identity } from '../src/accounts/identity.ts'
 import type { KeyHash } from '../src/core/ids.ts'
-import type { UsageSink } from '../src/metering/usage.ts'
+import type { UsageRow, UsageSink } from '../src/metering/usage.ts'
 import type { SecretSealer } from '../src/metering/webhooks/webhook-secrets.client.ts'
 import type { HistoryResponse } from '../src/relay/events/first-frames.ts'
 import type { KeyService } from '../src/relay/graphql/graphql-sockets.client.ts'
@@ -39,7 +39,11 @@ export class Internal
     return `kept ${id} ${btoa(secret)}`
   }
 
-  async storeUsage(): Promise<void> {}
+  /** Rows of the type `refused` are refused. */
+  async storeUsage(rows: readonly UsageRow[]): Promise<void> {
+    if (rows.some(({ type }) => type === 'refused')) throw new Error('refused')
+  }
+
   async storeRefusals(): Promise<void> {}
 
   /** GraphQL keys are named like their accounts. */

@@ -4,6 +4,7 @@
 
 import { DurableObject } from 'cloudflare:workers'
 import type { Coin } from '../core/coin.ts'
+import { countStart, reportCounters } from '../core/counter-reports.client.ts'
 import { Objects, regionOfRelay } from '../core/objects.client.ts'
 import { LiveSettings, readVariables } from '../core/variables.ts'
 import { type AgeReport, ReportedAges } from '../protocol/feed/ages.ts'
@@ -57,6 +58,7 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
 
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
     super(ctx, env)
+    countStart('BlockLog', ctx, env)
     this.#settings = readVariables(LiveSettings, env)
     this.#objects = new Objects(env, this.#settings)
     this.#store = new BlockLogStore(ctx.storage)
@@ -266,6 +268,7 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
   }
 
   async status(): ReturnType<BlockLogApi['status']> {
+    reportCounters(this.ctx, this.env)
     const nowMs = Date.now()
     const { CHAIN, FEED_REGION } = this.#settings
     const { chain, durable, time, blockMs, isFull } = this.#blocks

@@ -2,6 +2,7 @@
 // object that orders all blocks. One per chain. It stores nothing.
 
 import { DurableObject } from 'cloudflare:workers'
+import { countStart } from '../core/counter-reports.client.ts'
 import { Objects } from '../core/objects.client.ts'
 import { PacedRead } from '../core/paced-read.ts'
 import { LiveSettings, readVariables } from '../core/variables.ts'
@@ -16,6 +17,7 @@ export class StatusCache extends DurableObject<Cloudflare.Env> implements Status
 
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
     super(ctx, env)
+    countStart('StatusCache', ctx, env)
     const objects = new Objects(env, readVariables(LiveSettings, env))
     this.#status = new PacedRead(
       async () => ({ ...(await objects.log().status()), atMs: Date.now() }),

@@ -18,6 +18,7 @@ export const DevFile = z.object({
   service_key: z.string(),
   admin_token: z.string(),
   feed_token: z.string(),
+  metrics_token: z.string(),
   /** Process ids by name; empty after `npm start` ended normally. */
   pids: z.record(z.string(), z.number()),
 })

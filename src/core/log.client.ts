@@ -1,5 +1,6 @@
-// Writes the operator's log. The platform parses each line as JSON.
+// Writes the operator's log, and counts errors and warnings. The platform parses each line as JSON.
 
+import { counters } from './counters.ts'
 import { LOG_LEVELS, type LogEvent, type LogFields, logLine } from './log-line.ts'
 
 const WRITE = {
@@ -9,5 +10,6 @@ const WRITE = {
 }
 
 export function logEvent(event: LogEvent, fields?: LogFields): void {
+  if (LOG_LEVELS[event] !== 'info') counters.add('log_events', event)
   WRITE[LOG_LEVELS[event]](logLine(event, fields))
 }

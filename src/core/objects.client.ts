@@ -135,6 +135,12 @@ export function meterOf(env: Pick<Env, 'CREDIT_METER'>, account: AccountId, regi
   return stubOf(env.CREDIT_METER, account, locationOptions(region))
 }
 
+/** The object that sums the counters of all isolates and sends alerts. */
+export function monitorOf(env: Partial<Pick<Env, 'MONITOR'>>) {
+  if (env.MONITOR === undefined) throw new Error('MONITOR is not bound')
+  return stubOf(env.MONITOR, 'monitor')
+}
+
 /** The SQL runner of an account, which is always the same one. */
 export function sqlRunnerOf(env: Pick<Env, 'SQL_RUNNER'>, account: AccountId, runners: number): FetchStub {
   return env.SQL_RUNNER.getByName(`${hash32(account) % runners}`)

@@ -2,9 +2,11 @@
 // hold the rules. Invariant: changes run inside a transaction, so they apply completely or not at all.
 
 import { type MicroCredits, wholeMicro } from '../core/amount.ts'
+import { counters } from '../core/counters.ts'
 import { type KeyHash, keyHashOf } from '../core/ids.ts'
 import { Tables } from '../core/tables.store.ts'
 import { type AccountState, remainingOf } from './account-state.ts'
+import { countCredits } from './credit-counts.ts'
 import { AMPLE, UNREPORTED_MAX } from './credit-lease.ts'
 import { KeyCaps, KeyChanges, KeyEnds } from './keys.store.ts'
 import type { LeaseRequest, LeaseResponse } from './lease-api.ts'
@@ -109,6 +111,7 @@ export class AccountLedger implements StreamPayer {
     this.#tables.visitors.spend(visitorsPerHour, amount, nowMs)
     this.#tables.caps.add(keyHash, amount)
     this.#put(evolveAccount(account, event))
+    countCredits(counters, [event])
     this.#tables.store.addUsage(keyHash, [{ product: 'stream', type, calls: 1, amount }], nowMs)
     return { ok: true }
   }
@@ -141,6 +144,7 @@ export class AccountLedger implements StreamPayer {
     const { events, outcome } = decideLease(account, known?.lease ?? null, request, revoked, nowMs, room)
     const after = events.reduce(evolveAccount, account)
     const lease = events.reduce(evolveLease, known?.lease ?? newLease(request))
+    countCredits(counters, events)
     if (events.length > 0) {
       const { added, merged } = mergeUsage(known?.usage ?? [], request.usage)
       this.#put(after)
@@ -175,6 +179,7 @@ export class AccountLedger implements StreamPayer {
     const known = this.#tables.store.pipelineSums(pipeline)
     const account = this.#tables.store.account()
     const events = decideReport(account, known.spent, wholeMicro(spent), 0, this.#tables.caps.room(keyHash))
+    countCredits(counters, events)
     if (events.length > 0) {
       const after = events.reduce(evolveAccount, account)
       const amount = after.spent - account.spent
@@ -286,6 +291,7 @@ export class AccountLedger implements StreamPayer {
       const event = decideReclaim(lease, nowMs)
       if (event === null) continue
       this.#put(evolveAccount(this.#tables.store.account(), event))
+      countCredits(counters, [event])
       this.#tables.store.putLease({ lease: evolveLease(lease, event), usage })
     }
   }

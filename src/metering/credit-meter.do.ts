@@ -3,6 +3,8 @@
 
 import { DurableObject } from 'cloudflare:workers'
 import { type MicroCredits, wholeMicro } from '../core/amount.ts'
+import { countStart, reportCounters } from '../core/counter-reports.client.ts'
+import { counters } from '../core/counters.ts'
 import { Egress } from '../core/egress.client.ts'
 import { EgressSettings } from '../core/egress.ts'
 import { hash32 } from '../core/hash.ts'
@@ -57,6 +59,7 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements MeterA
 
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
     super(ctx, env)
+    countStart('CreditMeter', ctx, env)
     migrate(ctx.storage, METER_SCHEMA)
     this.#tables = tablesOf(ctx.storage)
     this.#webhooks = new Webhooks(ctx, new Egress(readVariables(EgressSettings, env)), () => gatewayOf(env))
@@ -246,6 +249,7 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements MeterA
       return
     }
     await this.#copyUsage(now)
+    reportCounters(this.ctx, this.env)
     const first = this.#tables.store.firstDeadline()
     if (first !== null) await this.#wakeAt(Math.max(first + RECLAIM_GRACE_MS, now + 1_000))
     else if (this.#tables.store.hasMortalRows() || this.#tables.streams.hasMortalRows())
@@ -267,11 +271,17 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements MeterA
       await copyRows(store, gatewayOf(this.env))
     } catch (error) {
       logEvent('usage_copy_failed', { error })
+      this.#noteLateCopy(now - this.#copyMs(changedMs), now)
       return this.#wakeAt(now + COPY_RETRY_MS)
     }
     store.markCopied(now, before)
+    this.#noteLateCopy(0, now)
     // More changes are likely. Setting the alarm now avoids setting a later one first.
     await this.#wakeAt(this.#copyMs(now))
+  }
+
+  #noteLateCopy(lateMs: number, now: number): void {
+    counters.setGauge('usage_copy_late_seconds', this.ctx.id.toString(), lateMs / 1000, now)
   }
 
   /** Time at which a change is copied. */

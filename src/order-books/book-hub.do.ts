@@ -3,6 +3,7 @@
 
 import { DurableObject } from 'cloudflare:workers'
 import { type Coin, type MarketType, marketTypeOf, shardOf } from '../core/coin.ts'
+import { countStart, reportCounters } from '../core/counter-reports.client.ts'
 import { orReject } from '../core/deadline.ts'
 import { objectName } from '../core/object-name.store.ts'
 import { Objects, shardOfHub } from '../core/objects.client.ts'
@@ -69,6 +70,7 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
 
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
     super(ctx, env)
+    countStart('BookHub', ctx, env)
     this.#name = objectName(ctx)
     const settings = readVariables(LiveSettings, env)
     this.#index = shardOfHub(this.#name)
@@ -114,6 +116,7 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
   }
 
   override async alarm(): Promise<void> {
+    reportCounters(this.ctx, this.env)
     if (this.#exists) await this.#log.onAlarm()
   }
 

@@ -6,6 +6,7 @@ import { DurableObject } from 'cloudflare:workers'
 import { readRows } from '../block-log/segment.ts'
 import { backoffMs } from '../core/backoff.ts'
 import type { Coin } from '../core/coin.ts'
+import { countStart, reportCounters } from '../core/counter-reports.client.ts'
 import { orReject } from '../core/deadline.ts'
 import { logEvent } from '../core/log.client.ts'
 import { objectName } from '../core/object-name.store.ts'
@@ -60,6 +61,7 @@ export class OrderBook extends DurableObject<Cloudflare.Env> implements OrderBoo
 
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
     super(ctx, env)
+    countStart('OrderBook', ctx, env)
     this.#name = objectName(ctx)
     this.#objects = new Objects(env, readVariables(LiveSettings, env))
     this.#coin = this.#objects.coinOfOrderBook(this.#name)
@@ -89,6 +91,7 @@ export class OrderBook extends DurableObject<Cloudflare.Env> implements OrderBoo
   }
 
   override async alarm(): Promise<void> {
+    reportCounters(this.ctx, this.env)
     if (Date.now() - this.#lastUsedMs < IDLE_MS) return this.#log.onAlarm()
     this.#orders.discard()
     this.#log.release()

@@ -11,6 +11,7 @@ import { archiveOf } from '../archive/archive/archive.store.ts'
 import { filesOf } from '../archive/files/files.store.ts'
 import { readRelayFrame } from '../block-log/segment.ts'
 import { CoinNames } from '../core/coin-names.ts'
+import { countStart, reportCounters } from '../core/counter-reports.client.ts'
 import { orReject } from '../core/deadline.ts'
 import { logEvent } from '../core/log.client.ts'
 import { objectName } from '../core/object-name.store.ts'
@@ -72,6 +73,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
   // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a list of parts, without a decision.
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
     super(ctx, env)
+    countStart('Relay', ctx, env)
     const name = objectName(ctx)
     this.#name = name
     const settings = readVariables(LiveSettings, env)
@@ -191,6 +193,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
   }
 
   override async alarm(): Promise<void> {
+    reportCounters(this.ctx, this.env)
     this.#maintenance.onAlarm()
     this.ctx.waitUntil(this.#accounts.settled())
   }
@@ -325,7 +328,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
         () => this.#clients.check(this.#links.isNeeded),
         () => this.#graphql.check(),
         () => this.#subscriptions.tick(),
-        () => this.#links.check(CLOCK.nowMs, this.#clients.size),
+        () => this.#links.check(CLOCK.nowMs, { sockets: this.#clients.size, subscriptions: this.#subscriptions.size }),
         () => this.#restartIfOverfull(),
       ],
     )

@@ -1,6 +1,7 @@
 // One object per budgeted source, named `<chain>/<source>`. It alone grants the source's weight.
 
 import { DurableObject } from 'cloudflare:workers'
+import { countStart } from '../core/counter-reports.client.ts'
 import { migrate } from '../core/migrate.store.ts'
 import type { BudgetRequest, BudgetResponse, SourceBudgetApi } from './budget-api.ts'
 import { WeightBucket } from './weight-bucket.ts'
@@ -10,6 +11,7 @@ export class SourceBudget extends DurableObject<Cloudflare.Env> implements Sourc
 
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
     super(ctx, env)
+    countStart('SourceBudget', ctx, env)
     migrate(ctx.storage, ['CREATE TABLE bucket (id INTEGER PRIMARY KEY, micro INTEGER, at INTEGER)'])
     const [row] = ctx.storage.sql.exec<{ micro: number; at: number }>('SELECT micro, at FROM bucket').toArray()
     this.#bucket = new WeightBucket(row === undefined ? null : { micro: row.micro, atMs: row.at })

@@ -196,6 +196,7 @@ describe('a gap', () => {
 it('the ages that relays report are shown by region, with the locations of the log and the hubs', async () => {
   const report = {
     v: 1,
+    subscriptions: 2,
     sockets: 3,
     counts: [
       [40, 90],
@@ -206,7 +207,7 @@ it('the ages that relays report are shown by region, with the locations of the l
   const { feedRegion, regions } = await log().status()
   expect(feedRegion).toBeNull()
   expect(regions).toEqual([
-    { region: 'apac', relays: 1, sockets: 3, p50Ms: 31, p99Ms: 1023 },
-    { region: 'weur', relays: 2, sockets: 6, p50Ms: 31, p99Ms: 1023 },
+    { region: 'apac', relays: 1, sockets: 3, subscriptions: 2, p50Ms: 31, p99Ms: 1023 },
+    { region: 'weur', relays: 2, sockets: 6, subscriptions: 4, p50Ms: 31, p99Ms: 1023 },
   ])
 })

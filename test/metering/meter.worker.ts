@@ -1,6 +1,7 @@
 // Meters of accounts, with spending at any price: through first minutes of streams as a relay does, and through calls
 // as an isolate does.
 
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { keyHashOf } from '../../src/core/ids.ts'
 import type { LeaseMeterApi } from '../../src/metering/lease-api.ts'
@@ -39,4 +40,19 @@ export async function spendCalls(meter: LeaseMeterApi, key: string, calls: numbe
   await meter.lease({ ...lease, need: amount, waiting: amount, spent: 0, usage: [], close: false })
   const usage = [{ product: 'info', type: 'meta', calls, amount }]
   await meter.lease({ ...lease, need: 0, waiting: 0, spent: amount, usage, close: true })
+}
+
+/**
+ * Runs the alarm of a meter with its usage an hour late and under one type. The gateway of these tests refuses rows of the
+ * type `refused`.
+ */
+export async function copyLate(account: string, from: string, to: string): Promise<void> {
+  await runInDurableObject(stubOf(account), async (_, { storage }) => {
+    const late = Date.now() - 3_600_000
+    storage.sql.exec('UPDATE account SET uncopied = ?, usage = replace(usage, ?, ?)', late, from, to)
+    storage.sql.exec('UPDATE usage SET type = ? WHERE type = ?', to, from)
+    await storage.setAlarm(Date.now() + 60_000)
+  })
+  await evictDurableObject(stubOf(account))
+  await runDurableObjectAlarm(stubOf(account))
 }

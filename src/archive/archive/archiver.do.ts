@@ -4,6 +4,8 @@
 
 import { DurableObject } from 'cloudflare:workers'
 import { backoffMs } from '../../core/backoff.ts'
+import { countedStores } from '../../core/counted-stores.client.ts'
+import { countStart, reportCounters } from '../../core/counter-reports.client.ts'
 import { orReject } from '../../core/deadline.ts'
 import { logEvent } from '../../core/log.client.ts'
 import { Objects } from '../../core/objects.client.ts'
@@ -43,7 +45,8 @@ export class Archiver extends DurableObject<Cloudflare.Env> implements Retention
   #hasPendingWake = false
 
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
-    super(ctx, env)
+    super(ctx, countedStores(env))
+    countStart('Archiver', ctx, env)
     this.#settings = readVariables(ArchiveSettings, env)
     this.#objects = new Objects(env, this.#settings)
     const { ARCHIVE: bucket, HISTORY: db }: Partial<Cloudflare.Env> = env
@@ -85,6 +88,7 @@ export class Archiver extends DurableObject<Cloudflare.Env> implements Retention
   }
 
   override async alarm(): Promise<void> {
+    reportCounters(this.ctx, this.env)
     if (!this.#runner) return
     await this.ctx.storage.setAlarm(Date.now() + GUARD_MS)
     this.#hasPendingWake = false

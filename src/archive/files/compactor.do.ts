@@ -4,6 +4,8 @@
 
 import { DurableObject } from 'cloudflare:workers'
 import { backoffMs } from '../../core/backoff.ts'
+import { countedStores } from '../../core/counted-stores.client.ts'
+import { countStart, reportCounters } from '../../core/counter-reports.client.ts'
 import { orReject } from '../../core/deadline.ts'
 import { logEvent } from '../../core/log.client.ts'
 import { Objects } from '../../core/objects.client.ts'
@@ -40,7 +42,8 @@ export class Compactor extends DurableObject<Cloudflare.Env> {
   #turns = 0
 
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
-    super(ctx, env)
+    super(ctx, countedStores(env))
+    countStart('Compactor', ctx, env)
     const settings = readVariables(ArchiveSettings, env)
     const { CHAIN: chain } = settings
     this.#objects = new Objects(env, settings)
@@ -58,6 +61,7 @@ export class Compactor extends DurableObject<Cloudflare.Env> {
   }
 
   override async alarm(): Promise<void> {
+    reportCounters(this.ctx, this.env)
     if (!this.#compaction) return
     await this.ctx.storage.setAlarm(Date.now() + GUARD_MS)
     this.#hasPendingWake = false

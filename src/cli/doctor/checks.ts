@@ -359,14 +359,17 @@ function checkLog(url: string, log: Status, chain: string, atMs: number): Check 
 export const invalidToken = (name: string): Check =>
   checkResults(name).fail(`it ${INVALID_TOKEN_MESSAGE}`, 'It was not sent.')
 
-/** Statuses of `GET /feed` without an upgrade, and of `GET /admin/plans`, if the token is accepted. */
+/** Statuses of `GET /feed` without an upgrade, of `GET /metrics` and of `GET /admin/plans`, if the token is accepted. */
 const TOKENS = {
   'feed token': { variable: 'FEED_TOKEN', path: '/feed', taken: 426 },
+  'metrics token': { variable: 'METRICS_TOKEN', path: '/metrics', taken: 200 },
   'admin token': { variable: 'ADMIN_TOKEN', path: '/admin', taken: 200 },
 } as const
 
-/** The response to a request with the token; null if no token was given. A feeder's host needs no admin token. */
-export function checkToken(name: keyof typeof TOKENS, answer: HttpFacts | null): Check[] {
+export type TokenName = keyof typeof TOKENS
+
+/** The response to a request with the token; null if no token was given. A feeder's host needs only the feed token. */
+export function checkToken(name: TokenName, answer: HttpFacts | null): Check[] {
   const { variable, path, taken } = TOKENS[name]
   const { ok, warn, fail } = checkResults(name)
   const put = (secret: string) => `"npm run wrangler -- secret put ${secret}"`

@@ -36,6 +36,7 @@ import {
   type LaunchFacts,
   type SnapshotFacts,
   type StreamFacts,
+  type TokenName,
   withLaunchFix,
 } from './checks.ts'
 
@@ -198,7 +199,7 @@ const DOCTOR = program(
   .option('--info <url>', 'HTTP address of the node', valueParser(Url))
   .option(
     '--gateway <url>',
-    'gateway that receives the blocks; its FEED_TOKEN and ADMIN_TOKEN are read from the environment',
+    'gateway that receives the blocks; its FEED_TOKEN, ADMIN_TOKEN and METRICS_TOKEN are read from the environment',
     valueParser(Url),
   )
   .option('--state <dir>', 'state folder of "npm start", or of the feeder')
@@ -208,7 +209,9 @@ const DOCTOR = program(
 const values = commandLine(DOCTOR).opts()
 
 type Target = {
-  readonly [Part in 'data' | 'info' | 'gateway' | 'feederState' | 'feedToken' | 'adminToken']?: string | undefined
+  readonly [Part in 'data' | 'info' | 'gateway' | 'feederState' | 'feedToken' | 'adminToken' | 'metricsToken']?:
+    | string
+    | undefined
 }
 
 const isHost = values.data !== undefined || values.info !== undefined || values.gateway !== undefined
@@ -223,8 +226,8 @@ process.exit(checks.some(({ state }) => state === 'FAIL') ? 1 : 0)
 function hostTarget(): Target {
   const data = values.data === undefined ? undefined : resolve(values.data)
   const feederState = values.state ?? (data && join(dirname(data), 'feeder'))
-  const { FEED_TOKEN: feedToken, ADMIN_TOKEN: adminToken } = process.env
-  return { data, info: values.info, gateway: values.gateway, feederState, feedToken, adminToken }
+  const { FEED_TOKEN: feedToken, ADMIN_TOKEN: adminToken, METRICS_TOKEN: metricsToken } = process.env
+  return { data, info: values.info, gateway: values.gateway, feederState, feedToken, adminToken, metricsToken }
 }
 
 /** The target that `npm start` runs or ran in this folder. */
@@ -232,10 +235,18 @@ function launchTarget(): Target {
   const folder = new StateFolder(dirname(devFilePath(stateDir)))
   const dev = readDevFile(stateDir)
   if (!dev.ok) return {}
-  const { url: gateway, feed_token: feedToken, admin_token: adminToken } = dev.value
+  const { url: gateway, feed_token: feedToken, admin_token: adminToken, metrics_token: metricsToken } = dev.value
   const devnet = folder.readPorts()?.devnet
   const info = devnet === undefined ? undefined : `http://127.0.0.1:${devnet}`
-  return { data: folder.pathOf('node'), info, gateway, feederState: folder.pathOf('feeder'), feedToken, adminToken }
+  return {
+    data: folder.pathOf('node'),
+    info,
+    gateway,
+    feederState: folder.pathOf('feeder'),
+    feedToken,
+    adminToken,
+    metricsToken,
+  }
 }
 
 async function runChecks(patient: Target): Promise<Check[]> {
@@ -268,19 +279,20 @@ async function runNodeChecks({ feederState }: Target, url: string): Promise<Chec
   return [checkNode(status), checkSnapshot(await probeSnapshot(info, resolve(folder)))]
 }
 
-async function runGatewayChecks({ feedToken, adminToken }: Target, gateway: string): Promise<Check[]> {
+async function runGatewayChecks({ feedToken, adminToken, metricsToken }: Target, gateway: string): Promise<Check[]> {
   const at = (path: string) => new URL(path, gateway.replace(/^ws/, 'http')).href
-  const [status, feed, admin] = await Promise.all([
+  const [status, ...tokens] = await Promise.all([
     probe(at('/status')),
     runTokenCheck('feed token', feedToken, at('/feed')),
     runTokenCheck('admin token', adminToken, at('/admin/plans')),
+    runTokenCheck('metrics token', metricsToken, at('/metrics')),
   ])
   const judged = checkStatus(status, values.chain ?? 'hyperliquid')
-  return status.status === null ? [judged] : [judged, ...feed, ...admin]
+  return status.status === null ? [judged] : [judged, ...tokens.flat()]
 }
 
 /** A token that is invalid in a header is not sent, because the error of `fetch` would show it. */
-async function runTokenCheck(name: 'feed token' | 'admin token', token: string | undefined, url: string) {
+async function runTokenCheck(name: TokenName, token: string | undefined, url: string) {
   if (token && !TOKEN.test(token)) return [invalidToken(name)]
   return checkToken(name, token ? await probe(url, { token }) : null)
 }

@@ -15,7 +15,7 @@ const { values } = parseArgs({
     inspector: { type: 'string' },
   },
 })
-const { ADMIN_TOKEN, FEED_TOKEN, KEY_SECRET } = process.env
+const { ADMIN_TOKEN, FEED_TOKEN, KEY_SECRET, METRICS_TOKEN = '' } = process.env
 if (!values.state || !values.port || !values.node || !ADMIN_TOKEN || !FEED_TOKEN || !KEY_SECRET) {
   process.stderr.write('gateway: needs --state, --port, --node and ADMIN_TOKEN, FEED_TOKEN, KEY_SECRET\n')
   process.exit(2)
@@ -33,5 +33,6 @@ const { url } = await startGatewayProcess({
   ...(values.inspector === undefined ? {} : { inspectorPort: Number(values.inspector) }),
   secrets: { ADMIN_TOKEN, FEED_TOKEN, KEY_SECRET },
   ...variables.value,
+  vars: { ...variables.value.vars, METRICS_TOKEN },
 })
 process.stderr.write(`gateway at ${url}\n`)

@@ -294,9 +294,9 @@ export class Launch {
   }
 
   #devText(pids: Readonly<Record<string, number>>): string {
-    const { ADMIN_TOKEN, FEED_TOKEN } = this.#context.secrets
+    const { ADMIN_TOKEN, FEED_TOKEN, METRICS_TOKEN } = this.#context.secrets
     const { key, serviceKey } = this.#keys ?? { key: null, serviceKey: null }
-    const tokens = { admin_token: ADMIN_TOKEN, feed_token: FEED_TOKEN }
+    const tokens = { admin_token: ADMIN_TOKEN, feed_token: FEED_TOKEN, metrics_token: METRICS_TOKEN }
     return JSON.stringify({ url: this.url, key, service_key: serviceKey, ...tokens, pids })
   }
 
@@ -310,7 +310,7 @@ function childSpecs({ root, folder, options, ports, secrets }: LaunchContext): C
   const node = `http://127.0.0.1:${ports.devnet}`
   const gateway = `http://127.0.0.1:${ports.gateway}`
   const data = folder.pathOf('node')
-  const { ADMIN_TOKEN, FEED_TOKEN, KEY_SECRET } = secrets
+  const { ADMIN_TOKEN, FEED_TOKEN, KEY_SECRET, METRICS_TOKEN } = secrets
   const spec = (
     name: ChildName,
     program: string,
@@ -334,7 +334,13 @@ function childSpecs({ root, folder, options, ports, secrets }: LaunchContext): C
         ...['--state', folder.pathOf('gateway'), '--port', String(ports.gateway), '--node', node],
         ...['--keep', String(options.keep)],
       ],
-      { ADMIN_TOKEN, FEED_TOKEN, KEY_SECRET, ...(isLarge ? {} : { MINIFLARE_WORKERD_V8_FLAGS: SMALL_YOUNG_SPACE }) },
+      {
+        ADMIN_TOKEN,
+        FEED_TOKEN,
+        KEY_SECRET,
+        METRICS_TOKEN,
+        ...(isLarge ? {} : { MINIFLARE_WORKERD_V8_FLAGS: SMALL_YOUNG_SPACE }),
+      },
     ),
     spec(
       'feeder',

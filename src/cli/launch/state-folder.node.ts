@@ -22,9 +22,15 @@ import * as z from 'zod'
 import { parseJson } from '../../core/json.ts'
 import { LaunchError, PROBLEMS } from './messages.ts'
 
+function randomToken(): string {
+  return randomBytes(24).toString('hex')
+}
+
 const Secrets = z.object({
   ADMIN_TOKEN: z.string().min(32),
   FEED_TOKEN: z.string().min(32),
+  /** Absent in a folder of an older version until its next start. */
+  METRICS_TOKEN: z.string().min(32).default(randomToken),
   KEY_SECRET: z.string().min(32),
   /** The demo key; null until the gateway has created it. */
   key: z.string().nullable(),
@@ -147,12 +153,10 @@ export class StateFolder {
 
   /** The secrets, created on the first call. */
   ensureSecrets(): Secrets {
-    const stored = this.readSecrets()
-    if (stored) return stored
-    const token = () => randomBytes(24).toString('hex')
-    const created = { ADMIN_TOKEN: token(), FEED_TOKEN: token(), KEY_SECRET: token(), key: null, serviceKey: null }
-    this.writeSecrets(created)
-    return created
+    const tokens = { ADMIN_TOKEN: randomToken(), FEED_TOKEN: randomToken(), METRICS_TOKEN: randomToken() }
+    const secrets = this.readSecrets() ?? { ...tokens, KEY_SECRET: randomToken(), key: null, serviceKey: null }
+    this.writeSecrets(secrets)
+    return secrets
   }
 
   writeSecrets(secrets: Secrets): void {

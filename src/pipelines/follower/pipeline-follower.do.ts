@@ -5,6 +5,7 @@
 import { DurableObject } from 'cloudflare:workers'
 import { readBooksLine } from '../../archive/replay/books-line.ts'
 import { fromChunks } from '../../core/chunks.ts'
+import { countStart } from '../../core/counter-reports.client.ts'
 import { orReject } from '../../core/deadline.ts'
 import { Objects } from '../../core/objects.client.ts'
 import { MINUTE_MS } from '../../core/time.ts'
@@ -56,6 +57,7 @@ export class PipelineFollower extends DurableObject<Cloudflare.Env> implements F
 
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
     super(ctx, env)
+    countStart('PipelineFollower', ctx, env)
     this.#objects = new Objects(env, readVariables(LiveSettings, env))
     this.#store = new FollowerStore(ctx.storage)
     const stored = (kind: FollowedKind) => new WatchList(this.#store.scanned(kind))

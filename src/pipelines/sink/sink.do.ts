@@ -5,6 +5,7 @@
 
 import { DurableObject } from 'cloudflare:workers'
 import { archiveOf } from '../../archive/archive/archive.store.ts'
+import { countStart, reportCounters } from '../../core/counter-reports.client.ts'
 import { orFallback, orReject } from '../../core/deadline.ts'
 import { logEvent } from '../../core/log.client.ts'
 import { gatewayOf, meterOf, Objects } from '../../core/objects.client.ts'
@@ -94,6 +95,7 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
 
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
     super(ctx, env)
+    countStart('Sink', ctx, env)
     this.#settings = readVariables(SinkSettings, env)
     this.#objects = new Objects(env, this.#settings)
     this.#logReader = new LogReader(this.#objects, archiveOf(env, this.#settings.CHAIN))
@@ -346,6 +348,7 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
   }
 
   override async alarm(): Promise<void> {
+    reportCounters(this.ctx, this.env)
     const { dropped, bills } = this.#store
     const [bill, ...rest] = bills
     if (bill !== undefined) return this.#settleFinalBill(bill, rest)

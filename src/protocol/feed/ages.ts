@@ -20,6 +20,7 @@ export interface AgeReport {
   readonly v: number
   readonly relay: string
   readonly sockets: number
+  readonly subscriptions: number
   readonly counts: readonly AgeCount[]
 }
 
@@ -27,6 +28,7 @@ export interface RegionAges {
   readonly region: string
   readonly relays: number
   readonly sockets: number
+  readonly subscriptions: number
   readonly p50Ms: number
   readonly p99Ms: number
 }
@@ -70,6 +72,7 @@ export class ReportedAges {
         region,
         relays: reports.length,
         sockets: reports.reduce((sum, { sockets }) => sum + sockets, 0),
+        subscriptions: reports.reduce((sum, { subscriptions }) => sum + subscriptions, 0),
         ...percentiles(reports.flatMap(({ counts }) => counts)),
       }))
       .sort((a, b) => (a.region < b.region ? -1 : 1))

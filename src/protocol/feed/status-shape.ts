@@ -218,6 +218,7 @@ const LogShape = z.object({
         region: describeField(z.string(), 'region of the relays; `local` if the platform reports none'),
         relays: describeField(Count, 'relays that sent blocks in the last few minutes'),
         sockets: describeField(Count, 'open client sockets'),
+        subscriptions: describeField(Count, 'subscriptions of those sockets'),
         p50Ms: describeField(
           Count,
           'median age of blocks when they are sent, ms; the value may be up to a tenth too high',

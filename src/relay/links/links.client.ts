@@ -4,7 +4,7 @@ import { type InterestCounts, wantFrameParts } from '../../block-log/interest-co
 import { type Coin, shardOf } from '../../core/coin.ts'
 import { orFallback, orReject } from '../../core/deadline.ts'
 import { after } from '../../core/timers.client.ts'
-import { AgeCounts } from '../../protocol/feed/ages.ts'
+import { AgeCounts, type AgeReport } from '../../protocol/feed/ages.ts'
 import type { BlockLogApi, EventsResponse, LinkHeader, RelayFrame } from '../../protocol/feed/log-api.ts'
 import { LOG_API_VERSION, type RelayInterest } from '../../protocol/feed/log-api.ts'
 import type { BookHubApi } from '../../protocol/hub/hub-api.ts'
@@ -146,8 +146,8 @@ export class Links implements BookFeed {
   }
 
   /** Periodic work: replaces silent links, drops unneeded ones, releases interest, reports ages. */
-  check(nowMs: number, sockets: number): void {
-    this.#report(nowMs, sockets)
+  check(nowMs: number, clients: Pick<AgeReport, 'sockets' | 'subscriptions'>): void {
+    this.#report(nowMs, clients)
     this.log.check(nowMs)
     this.#orders.flush()
     for (const hub of this.hubs) {
@@ -169,12 +169,12 @@ export class Links implements BookFeed {
   }
 
   /** A lost report does not matter, because the next follows in a minute. */
-  #report(nowMs: number, sockets: number): void {
+  #report(nowMs: number, clients: Pick<AgeReport, 'sockets' | 'subscriptions'>): void {
     const counts = this.#ages.take(nowMs)
     if (counts === null) return
     const { relay, log } = this.#ports
     log()
-      .ages({ v: LOG_API_VERSION, relay, sockets, counts })
+      .ages({ v: LOG_API_VERSION, relay, ...clients, counts })
       .catch(() => undefined)
   }
 

@@ -3,6 +3,7 @@
 
 import type { Identity, Product } from '../../accounts/identity.ts'
 import { narrowIdentity } from '../../accounts/stream-token.ts'
+import { counters } from '../../core/counters.ts'
 import type { Failure } from '../../core/failure.ts'
 import type { AccountId } from '../../core/ids.ts'
 import { type Bucket, borrowTokens, fullBucket, type Rate, takeTokens } from '../../core/token-bucket.ts'
@@ -217,6 +218,7 @@ export class Connection {
     if (last !== undefined) this.#write(last)
     this.#state = as
     this.#socketUnread.onEnded()
+    counters.add('socket_closes', `${code}`)
     try {
       this.#sink.close(code, reason)
     } catch {

@@ -6,7 +6,7 @@ const regionOf = (relay: string) => relay.split('/')[1]!
 function told(ages: ReportedAges, relay: string, list: readonly number[], nowMs: number, sockets = 1) {
   const counts = new AgeCounts()
   for (const age of list) counts.add(age)
-  ages.record({ v: 1, relay, sockets, counts: counts.take(nowMs)! }, nowMs)
+  ages.record({ v: 1, relay, sockets, subscriptions: 2, counts: counts.take(nowMs)! }, nowMs)
 }
 const NOW = 1_000_000
 
@@ -37,8 +37,8 @@ test("separates regions with their relays and sockets, and uses only a relay's n
   told(ages, 'c/weur/1001', [100, 100], NOW, 2)
   told(ages, 'c/apac/0', [10, 10, 10, 5000], NOW, 7)
   expect(ages.view(NOW + 1, regionOf)).toEqual([
-    { region: 'apac', relays: 1, sockets: 7, p50Ms: 10, p99Ms: expect.any(Number) },
-    { region: 'weur', relays: 2, sockets: 7, p50Ms: expect.any(Number), p99Ms: expect.any(Number) },
+    { region: 'apac', relays: 1, sockets: 7, subscriptions: 2, p50Ms: 10, p99Ms: expect.any(Number) },
+    { region: 'weur', relays: 2, sockets: 7, subscriptions: 4, p50Ms: expect.any(Number), p99Ms: expect.any(Number) },
   ])
   const [apac, weur] = ages.view(NOW + 1, regionOf)
   expect(apac!.p99Ms).toBeGreaterThanOrEqual(5000)

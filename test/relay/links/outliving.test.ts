@@ -115,7 +115,7 @@ async function joined(relay: Relay, key = 'all', coins = COINS) {
 /** Its body ends, and the relay drops unneeded links. */
 function leaves(relay: Relay, { connection }: ReturnType<typeof socket>, key = 'all'): void {
   relay.books.remove(key, connection)
-  relay.links.check(relay.nowMs, 1)
+  relay.links.check(relay.nowMs, { sockets: 1, subscriptions: 1 })
 }
 /** The links to both hubs break. */
 function breaks(relay: Relay): void {
@@ -291,7 +291,7 @@ test('the interest of a hub is active again on the new link', async () => {
   relay.books.add('first', all([COINS[0]!]), one.connection)
   await relay.links.hubs[0]!.link.ensure()
   relay.books.remove('first', one.connection)
-  relay.links.check(relay.nowMs, 1)
+  relay.links.check(relay.nowMs, { sockets: 1, subscriptions: 1 })
   relay.books.add('first', all([COINS[0]!]), one.connection)
   await relay.links.hubs[0]!.link.ensure()
   expect(relay.interests).toEqual([[COINS[0]], [COINS[0]]])
@@ -311,7 +311,7 @@ test('the cursor of the log link: dropped or broken while the log restarts', asy
   await relay.links.log.ensure()
   relay.event(1001)
   relay.events.remove('trades', first.connection)
-  relay.links.check(relay.nowMs, 1)
+  relay.links.check(relay.nowMs, { sockets: 1, subscriptions: 1 })
   relay.startOver(4)
   relay.events.add('trades', trades, false, second.connection)
   await relay.links.log.ensure()

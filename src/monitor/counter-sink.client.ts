@@ -1,0 +1,44 @@
+// Where a gateway isolate reports its counters: the Monitor, and Analytics Engine if it is bound.
+
+import type { CounterReport, CounterSink } from '../core/counters.ts'
+import { monitorOf } from '../core/objects.client.ts'
+import { SECRET_MIN_LENGTH } from '../core/secret.ts'
+
+/** Optional secret and binding. */
+export interface MonitorEnv {
+  readonly METRICS_TOKEN?: string
+  readonly METRICS?: AnalyticsEngineDataset
+}
+type Env = Cloudflare.Env & MonitorEnv
+
+/** The platform's limit for one invocation is 250. */
+const POINTS_MAX = 200
+
+export const metricsToken = ({ METRICS_TOKEN }: MonitorEnv) => METRICS_TOKEN
+
+/** Whether anything reads the counters of gateway isolates. */
+export function isReported({ METRICS_TOKEN, METRICS }: MonitorEnv): boolean {
+  return METRICS !== undefined || (METRICS_TOKEN?.length ?? 0) >= SECRET_MIN_LENGTH
+}
+
+export function counterSink(env: Env): () => CounterSink {
+  const { METRICS: dataset } = env
+  if (dataset === undefined) return () => monitorOf(env)
+  let written = -1
+  return () => ({
+    report: (report) => {
+      // A repeated report has been written.
+      if (report.number > written) writePoints(dataset, report)
+      written = report.number
+      return monitorOf(env).report(report)
+    },
+  })
+}
+
+/** One point per series: its name as index and first blob, its label values as further blobs, its increase as double. */
+function writePoints(dataset: AnalyticsEngineDataset, { sums }: CounterReport): void {
+  for (const [series, value] of sums.slice(0, POINTS_MAX)) {
+    const [name = '', ...labels] = series.split('|')
+    dataset.writeDataPoint({ indexes: [name], blobs: [name, ...labels], doubles: [value] })
+  }
+}

@@ -1,0 +1,54 @@
+// One object per deployment, named `monitor`. It sums the counters of all isolates. Apart from the log, so that it answers
+// when the log does not. Invariant: a report is confirmed after its sums are stored.
+
+import { DurableObject } from 'cloudflare:workers'
+import { COUNTERS_VERSION } from '../core/counter-reporter.ts'
+import { countStart } from '../core/counter-reports.client.ts'
+import type { CounterReport } from '../core/counters.ts'
+import { orFallback } from '../core/deadline.ts'
+import { Objects } from '../core/objects.client.ts'
+import { after } from '../core/timers.client.ts'
+import { LiveSettings, readVariables } from '../core/variables.ts'
+import type { LogStatus } from '../protocol/feed/status-shape.ts'
+import type { MonitorApi, Scrape } from './monitor-api.ts'
+import { type StoredTotals, Totals } from './totals.ts'
+
+const TOTALS = 'totals'
+const STATUS_MAX_MS = 5_000
+/** While somebody reads the metrics, isolates report this often. */
+const REPORT_MS = 20_000
+/** Otherwise this often, for alerts. */
+const RARE_REPORT_MS = 300_000
+const READ_WITHIN_MS = 600_000
+
+export class Monitor extends DurableObject<Cloudflare.Env> implements MonitorApi {
+  readonly #objects: Objects
+  readonly #totals: Totals
+  #scrapedMs = Number.NEGATIVE_INFINITY
+
+  constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
+    super(ctx, env)
+    this.#objects = new Objects(env, readVariables(LiveSettings, env))
+    this.#totals = new Totals(ctx.storage.kv.get<StoredTotals>(TOTALS))
+    countStart('Monitor', ctx, env)
+  }
+
+  async report(report: CounterReport): ReturnType<MonitorApi['report']> {
+    const nowMs = Date.now()
+    // The response is sent only after this write.
+    if (this.#totals.add(report, nowMs)) this.ctx.storage.kv.put(TOTALS, this.#totals.stored)
+    return { v: COUNTERS_VERSION, everyMs: nowMs - this.#scrapedMs < READ_WITHIN_MS ? REPORT_MS : RARE_REPORT_MS }
+  }
+
+  async scrape(): Promise<Scrape> {
+    this.#scrapedMs = Date.now()
+    const status = await this.#logStatus()
+    const nowMs = Date.now()
+    return { v: COUNTERS_VERSION, nowMs, sums: this.#totals.sums(), gauges: this.#totals.gauges(nowMs), status }
+  }
+
+  /** Null if the log does not answer. */
+  #logStatus(): Promise<LogStatus | null> {
+    return orFallback(this.#objects.statusCache().status(), STATUS_MAX_MS, null, after).catch(() => null)
+  }
+}

@@ -1,0 +1,84 @@
+// Reports of one isolate to the Monitor.
+
+import { beforeEach, expect, it } from 'vitest'
+import { CounterReporter } from '../../src/core/counter-reporter.ts'
+import { type CounterReport, Counters } from '../../src/core/counters.ts'
+
+let nowMs = 0
+let received: CounterReport[] = []
+let isDown = false
+let everyMs = 20_000
+let counters = new Counters()
+let reporter: CounterReporter
+let pending: Promise<unknown> = Promise.resolve()
+const context = {
+  waitUntil(work: Promise<unknown>) {
+    pending = work
+  },
+}
+const sink = () => ({
+  async report(report: CounterReport) {
+    received.push(report)
+    if (isDown) throw new Error('down')
+    return { v: 1, everyMs }
+  },
+})
+
+beforeEach(() => {
+  nowMs = 1_000_000
+  received = []
+  isDown = false
+  everyMs = 20_000
+  counters = new Counters()
+  const sleep = async (ms: number) => {
+    nowMs += ms
+  }
+  reporter = new CounterReporter(counters, { nowMs: () => nowMs, sleep, newId: () => 'isolate' })
+})
+
+it('sends one report for all requests of 20 s', async () => {
+  for (let call = 0; call < 1_000; call++) {
+    counters.add('log_events', 'request_failed')
+    reporter.schedule(sink, context, nowMs)
+  }
+  await pending
+  expect(received.map(({ number, sums }) => [number, sums])).toEqual([[0, [['log_events|request_failed', 1_000]]]])
+})
+
+it('repeats a report that failed, unchanged, before it sends newer counts', async () => {
+  counters.add('credits_leased', '', 5)
+  isDown = true
+  reporter.flush(sink, context)
+  await pending
+  counters.add('credits_leased', '', 7)
+  isDown = false
+  for (let turn = 0; turn < 2; turn++) {
+    nowMs += 20_000
+    reporter.flush(sink, context)
+    await pending
+  }
+  expect(received.map(({ number, sums }) => [number, sums])).toEqual([
+    [0, [['credits_leased', 5]]],
+    [0, [['credits_leased', 5]]],
+    [1, [['credits_leased', 7]]],
+  ])
+})
+
+it('keeps the interval that the Monitor asks for', async () => {
+  everyMs = 300_000
+  for (let second = 0; second < 600; second++) {
+    reporter.flush(sink, context)
+    await pending
+    nowMs += 1_000
+  }
+  expect(received).toHaveLength(2)
+})
+
+it('forgets the gauge of an object that moved to another isolate', async () => {
+  counters.setGauge('usage_copy_late_seconds', 'moved', 1_500, nowMs)
+  counters.setGauge('usage_copy_late_seconds', 'here', 60, nowMs + 20 * 60_000)
+  expect(counters.gauges(nowMs + 29 * 60_000)).toEqual([['usage_copy_late_seconds', 1_500]])
+  expect(counters.gauges(nowMs + 30 * 60_000)).toEqual([['usage_copy_late_seconds', 60]])
+  counters.setGauge('usage_copy_late_seconds', 'here', 0, nowMs)
+  expect(counters.gauges(nowMs)).toEqual([['usage_copy_late_seconds', 0]])
+})
