@@ -57,6 +57,7 @@ declare namespace Cloudflare {
     PIPELINE_HYPERDRIVE: string
     GATEWAY: Service<typeof import("./src/gateway").Internal>
     SQL: Fetcher
+    ALERT_URL: string
     SQL_RUNNERS: string
     SQL_TOKEN: string
     SQL_RUNNER: DurableObjectNamespace<import("./src/sql").SqlRunner>

@@ -3,12 +3,13 @@
 
 import type * as z from 'zod'
 import { ArchiveSettings } from '../src/archive/archive/archive-settings.ts'
-import { EgressSettings, isWithin, ownDomains } from '../src/core/egress.ts'
+import { isWithin, ownDomains } from '../src/core/egress.ts'
 import { INVALID_TOKEN_MESSAGE, SECRET_MIN_LENGTH, TOKEN } from '../src/core/secret.ts'
 import { parseWith } from '../src/core/validation-errors.ts'
 import { GatewaySettings, missingDependencies } from '../src/env.ts'
 import { CATALOGUE } from '../src/info/queries/catalogue.ts'
 import { upstreamTypesOf, usesUpstream } from '../src/info/query.ts'
+import { AlertSettings } from '../src/monitor/alert-settings.ts'
 import { SinkSettings } from '../src/pipelines/sink/sink-settings.ts'
 import { SqlSettings } from '../src/pipelines/sql/sql-api.ts'
 import { parseChains } from '../src/rpc/chains.ts'
@@ -85,7 +86,8 @@ export function deployFindings(facts: DeployFacts): Finding[] {
     ...bindingFindings(gateway),
     ...archiveFindings(gateway, isDeployed('jobs')),
     ...variableFindings(WORKERS.gateway, GatewaySettings, gateway.vars),
-    ...variableFindings(WORKERS.live, EgressSettings, live.vars),
+    ...variableFindings(WORKERS.live, AlertSettings, live.vars),
+    ...(live.vars.ALERT_URL ? [note(ALERT_SECRET_NOTE)] : []),
     ...(isDeployed('jobs')
       ? variableFindings(WORKERS.jobs, ArchiveSettings.extend(SinkSettings.shape), jobs.vars)
       : []),
@@ -228,6 +230,8 @@ function addressFindings({ name, url }: UpstreamSource): Finding[] {
   return isBare ? [warning(`Source ${JSON.stringify(name)}: ${url} has no path. Nodes answer at /info.`)] : []
 }
 
+const ALERT_SECRET_NOTE = `Alerts need the secret ALERT_SECRET: "npm run wrangler -- secret put ALERT_SECRET -c ${WORKERS.live}".`
+
 /** Invalid variables are reported by `variableFindings`. */
 function sellingFindings(vars: object): Finding[] {
   const settings = GatewaySettings.safeParse(vars)
@@ -337,8 +341,8 @@ function headerSecretFindings({ gateway, workers: { jobs }, scope, account }: De
         const put = `Run "npm run wrangler -- secret put ${name} -c ${file}"`
         if (set === null) return warning(`Whether the secret ${name} is set is unknown. ${put} if it is not.`)
         return scope === 'first'
-          ? note(`The gateway needs the secret ${name} to use a source or node. ${put} after the deploy.`)
-          : error(`The secret ${name}, which a source or node needs, is not set. ${put}.`)
+          ? note(`Variables in ${file} need the secret ${name}. ${put} after the deploy.`)
+          : error(`The secret ${name}, which variables in ${file} need, is not set. ${put}.`)
       }),
   )
 }

@@ -109,13 +109,16 @@ function migrationLine({ gateway, account, files }: PlanFacts, database: string)
 
 function secretLines({ gateway, scope, given, account }: PlanFacts): string[] {
   const set = account?.secrets
-  return (gateway.secrets?.required ?? []).map((name) => {
+  const isScraped = Array.isArray(set) && set.includes('METRICS_TOKEN')
+  const metrics = `  METRICS_TOKEN: ${isScraped ? 'set' : 'optional. Without it, GET /metrics does not exist'}`
+  const required = (gateway.secrets?.required ?? []).map((name) => {
     const isSet = Array.isArray(set) && set.includes(name)
     if (isSet) return `  ${name}: set`
     if (scope === 'first')
       return `  ${name}: ${given[name] === undefined ? 'a new random value' : 'from the environment or .secrets.json'}, unless it is already set`
     return `  ${name}: ${set === undefined || set === null ? 'not checked' : 'not set'}. Run npm run wrangler -- secret put ${name}`
   })
+  return [...required, metrics]
 }
 
 /** Secrets of sources and nodes, which wrangler sets once the Worker exists. */

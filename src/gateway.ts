@@ -119,7 +119,7 @@ function isInfo(url: string): boolean {
 const INFO = SURFACES.indexOf('info')
 const RPC = SURFACES.indexOf('rpc')
 
-interface Begun {
+interface CountedRequest {
   readonly services: Services
   readonly surface: number
   readonly begunMs: number
@@ -127,14 +127,14 @@ interface Begun {
 }
 
 /** Counts the response. A bug becomes an error reply in the format of `path`. */
-function counted(reply: Promise<Response>, begun: Begun, path: string): Promise<Response> {
+function counted(reply: Promise<Response>, counting: CountedRequest, path: string): Promise<Response> {
   const done = (response: Response) => {
-    const { services, surface, begunMs, ctx } = begun
+    const { services, surface, begunMs, ctx } = counting
     services.countRequest(surface, response.status, begunMs, ctx)
     return response
   }
   return reply.then(done, (error) => {
-    const id = begun.services.requestId()
+    const id = counting.services.requestId()
     report(error, id)
     return done(failureReply(path, { kind: 'internal' }, id))
   })

@@ -2,7 +2,7 @@
 // are values from our code; an increment allocates nothing after the first one of its series.
 
 /** A series, such as `requests|info|200`: a name of COUNTERS and its label values. */
-export type Series = string
+type Series = string
 export type SeriesValue = readonly [Series, number]
 
 export interface CounterFamily {

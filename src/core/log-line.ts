@@ -7,6 +7,8 @@ import { visible } from './visible.ts'
 /** Every event, with its level. Metrics count errors and warnings by event, so the set is closed. */
 export const LOG_LEVELS = {
   admin_request_failed: 'error',
+  alert_undelivered: 'warn',
+  alert_unsigned: 'error',
   archiving_failed: 'warn',
   audit_outcome_lost: 'error',
   checkout_failed: 'error',

@@ -9,7 +9,7 @@ import type { MonitorApi } from '../monitor/monitor-api.ts'
 import { restFailure } from '../protocol/failure-wire.ts'
 import type { SourcesStatus } from '../protocol/feed/sources-shape.ts'
 
-export interface MetricsDeps {
+interface MetricsDeps {
   readonly token: string | undefined
   readonly monitor: () => Pick<MonitorApi, 'scrape'>
   readonly sources: () => Promise<SourcesStatus>

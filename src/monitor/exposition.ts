@@ -40,13 +40,6 @@ interface Sample {
   readonly value: number
 }
 
-/** Full names of all samples, as queries use them. */
-export const SAMPLE_NAMES: readonly string[] = [
-  ...Object.keys(COUNTERS).map((name) => `weir_${name}_total`),
-  ...['bucket', 'sum', 'count'].map((part) => `weir_request_duration_seconds_${part}`),
-  ...[...Object.keys(GAUGES), ...Object.keys(READ_GAUGES)].map((name) => `weir_${name}`),
-]
-
 export function metricsText({ sums, gauges, status, nowMs }: Scrape, sources: SourcesStatus): string {
   const samples = [
     { name: 'up' as const, value: status === null ? 0 : 1 },

@@ -15,7 +15,7 @@ export const SURFACES = [
   'page',
   'other',
 ] as const
-export type Surface = (typeof SURFACES)[number]
+type Surface = (typeof SURFACES)[number]
 
 /** Upper bounds of the buckets of durations in ms; the last bucket has none. */
 export const DURATION_BOUNDS_MS = [1, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000] as const

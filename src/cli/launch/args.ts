@@ -112,8 +112,11 @@ export function gatewayVariables(env: Environment, node: string, keepMb: string)
     ...shared,
     ...secrets,
   }
-  return ok({ vars, liveVars: { ARCHIVE_KEEP_MB: keepMb, ...shared, ...secrets } })
+  return ok({ vars, liveVars: { ARCHIVE_KEEP_MB: keepMb, ...alertVariables(env), ...shared, ...secrets } })
 }
+
+const alertVariables = (env: Environment) =>
+  Object.fromEntries(['ALERT_URL', 'ALERT_SECRET'].flatMap((name) => (env[name] ? [[name, env[name]]] : [])))
 
 /** An error message or null. An empty variable counts as unset. */
 function variableError(env: Environment): string | null {

@@ -1,0 +1,162 @@
+// Decides when an alert begins and ends. Invariants (test/monitor/alerts.test.ts): messages of an alert alternate between
+// started and ended; a condition that changes at every check sends nothing; the outbox and the number of attempts are
+// bounded.
+
+import * as z from 'zod'
+import type { MicroCredits } from '../core/amount.ts'
+import { type Backoff, backoffMs } from '../core/backoff.ts'
+import type { LogStatus } from '../protocol/feed/status-shape.ts'
+
+export const ALERTS = ['feed_not_live', 'archive_late', 'write_offs_high', 'usage_copies_late'] as const
+export type Alert = (typeof ALERTS)[number]
+
+const ARCHIVE_LATE_MS = 10 * 60_000
+const USAGE_LATE_MS = 20 * 60_000
+const WRITE_OFF_SHARE = 0.01
+/** Write-offs are compared with the charges of this time. */
+const WINDOW_MS = 3_600_000
+const WINDOW_STEP_MS = 5 * 60_000
+/** Consecutive checks before an alert begins, and before it ends. */
+const CHECKS_TO_BEGIN = 2
+const CHECKS_TO_END = 3
+const OUTBOX_MAX = 32
+const ATTEMPTS_MAX = 10
+/** The checks are a minute apart, so the first retries are, too. */
+const RETRY: Backoff = { firstMs: 30_000, capMs: 3_600_000, jitter: 0.5 }
+
+/** Sums of all credits at a time. */
+export interface CreditSums {
+  readonly atMs: number
+  readonly charged: MicroCredits
+  readonly writtenOff: MicroCredits
+}
+
+export interface Facts {
+  /** Null if the log did not answer. */
+  readonly status: Pick<LogStatus, 'state' | 'advice' | 'archive'> | null
+  readonly usageLateMs: number
+  readonly sums: CreditSums
+}
+
+/** State of one alert: consecutive checks against its present state, and when it began. */
+interface AlertState {
+  readonly checks: number
+  readonly sinceMs: number | null
+}
+
+/** A message that was not delivered yet. */
+export interface OutgoingAlert {
+  readonly id: string
+  readonly body: string
+  readonly attempts: number
+  readonly nextMs: number
+}
+
+/** Stored form. */
+export interface StoredAlerts {
+  readonly alerts: Readonly<Partial<Record<Alert, AlertState>>>
+  /** Oldest first. */
+  readonly sums: readonly CreditSums[]
+  readonly outbox: readonly OutgoingAlert[]
+}
+
+export const NO_ALERTS: StoredAlerts = { alerts: {}, sums: [], outbox: [] }
+
+/** Body of a message. */
+export const AlertEvent = z.object({
+  id: z.string().describe('Event id, identical in every attempt: `webhook-id`'),
+  type: z.enum(['alert.started', 'alert.ended']),
+  alert: z.enum(ALERTS).describe('Name of the alert'),
+  chain: z.string().describe('`CHAIN` of the deployment'),
+  created: z.int().describe('Time of the event, Unix milliseconds'),
+  started: z.int().describe('Time when the alert began, Unix milliseconds'),
+  message: z.string().describe('Description of the fault, as a sentence'),
+})
+type AlertEvent = z.infer<typeof AlertEvent>
+
+/** The fault of each alert as a sentence; null: none. */
+function findings(facts: Facts, before: readonly CreditSums[]): Readonly<Record<Alert, string | null>> {
+  const { status, usageLateMs, sums } = facts
+  const archiveLagMs = status?.archive?.lagMs ?? 0
+  const share = writeOffShare(sums, before)
+  return {
+    feed_not_live: status === null ? 'The log does not answer.' : status.state === 'live' ? null : status.advice,
+    archive_late: archiveLagMs > ARCHIVE_LATE_MS ? `The archive is ${minutes(archiveLagMs)} behind.` : null,
+    write_offs_high:
+      share > WRITE_OFF_SHARE
+        ? `${(share * 100).toFixed(1)} % of the credits of the last hour were written off.`
+        : null,
+    usage_copies_late:
+      usageLateMs > USAGE_LATE_MS ? `Copies of usage to D1 have been failing for ${minutes(usageLateMs)}.` : null,
+  }
+}
+
+function writeOffShare({ charged, writtenOff }: CreditSums, before: readonly CreditSums[]): number {
+  const first = before[0]
+  if (first === undefined) return 0
+  const lost = writtenOff - first.writtenOff
+  return lost <= 0 ? 0 : lost / (charged - first.charged + lost)
+}
+
+const minutes = (ms: number) => `${Math.floor(ms / 60_000)} minutes`
+
+/** One check. Returns `stored` itself if nothing changed. `newId` is called for each message. */
+export function checkAlerts(
+  stored: StoredAlerts,
+  facts: Facts,
+  { chain, newId }: { readonly chain: string; readonly newId: () => string },
+): StoredAlerts {
+  const nowMs = facts.sums.atMs
+  const kept = stored.sums.filter(({ atMs }) => nowMs - atMs <= WINDOW_MS)
+  const found = findings(facts, kept)
+  const alerts: Partial<Record<Alert, AlertState>> = { ...stored.alerts }
+  const messages: OutgoingAlert[] = []
+  for (const alert of ALERTS) {
+    const before = stored.alerts[alert] ?? { checks: 0, sinceMs: null }
+    const { state, type } = advance(before, found[alert] !== null, nowMs)
+    alerts[alert] = state
+    if (type === null) continue
+    const started = state.sinceMs ?? before.sinceMs ?? nowMs
+    const message = found[alert] ?? 'This is over.'
+    const id = newId()
+    const body = JSON.stringify({ id, type, alert, chain, created: nowMs, started, message } satisfies AlertEvent)
+    messages.push({ id, body, attempts: 0, nextMs: nowMs })
+  }
+  const isStep = nowMs - (kept.at(-1)?.atMs ?? Number.NEGATIVE_INFINITY) >= WINDOW_STEP_MS
+  const sums = isStep ? [...kept, facts.sums] : stored.sums
+  const next = { alerts, sums, outbox: [...stored.outbox, ...messages].slice(-OUTBOX_MAX) }
+  return JSON.stringify(next) === JSON.stringify(stored) ? stored : next
+}
+
+function advance({ checks, sinceMs }: AlertState, isBad: boolean, nowMs: number) {
+  const isActive = sinceMs !== null
+  if (isBad === isActive) return { state: { checks: 0, sinceMs }, type: null }
+  const needed = isActive ? CHECKS_TO_END : CHECKS_TO_BEGIN
+  if (checks + 1 < needed) return { state: { checks: checks + 1, sinceMs }, type: null }
+  return isActive
+    ? { state: { checks: 0, sinceMs: null }, type: 'alert.ended' as const }
+    : { state: { checks: 0, sinceMs: nowMs }, type: 'alert.started' as const }
+}
+
+/** The messages that are due, oldest first. A message waits for the ones before it. */
+export function dueAlerts({ outbox }: StoredAlerts, nowMs: number): readonly OutgoingAlert[] {
+  const waiting = outbox.findIndex(({ nextMs }) => nextMs > nowMs)
+  return waiting < 0 ? outbox : outbox.slice(0, waiting)
+}
+
+/** After an attempt. A message that failed too often is dropped. */
+export function attempted(
+  stored: StoredAlerts,
+  { id, attempts }: OutgoingAlert,
+  isDelivered: boolean,
+  nowMs: number,
+  random: number,
+): StoredAlerts {
+  const isOver = isDelivered || attempts + 1 >= ATTEMPTS_MAX
+  const nextMs = nowMs + backoffMs(RETRY, attempts, random)
+  const outbox = stored.outbox.flatMap((one) => {
+    if (one.id !== id) return [one]
+    return isOver ? [] : [{ ...one, attempts: attempts + 1, nextMs }]
+  })
+  return { ...stored, outbox }
+}

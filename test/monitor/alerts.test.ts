@@ -1,0 +1,137 @@
+// When alerts begin and end, and how often they are sent.
+
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  ALERTS,
+  type Alert,
+  AlertEvent,
+  attempted,
+  checkAlerts,
+  dueAlerts,
+  type Facts,
+  NO_ALERTS,
+  type StoredAlerts,
+} from '../../src/monitor/alerts.ts'
+
+const MINUTE_MS = 60_000
+const LIVE = { state: 'live', advice: 'All is well.', archive: null } as const
+const GOOD = { status: LIVE, usageLateMs: 0, charged: 0, writtenOff: 0 }
+type Check = typeof GOOD | (Omit<typeof GOOD, 'status'> & { readonly status: Facts['status'] })
+
+let ids = 0
+const ports = { chain: 'hyperliquid', newId: () => `evt_${ids++}` }
+const factsOf = ({ charged, writtenOff, ...rest }: Check, atMs: number): Facts => ({
+  ...rest,
+  sums: { atMs, charged, writtenOff },
+})
+
+/** Checks once a minute. Messages are delivered at once. Returns `alert type` of each, in order. */
+function told(checks: readonly Check[], stored: StoredAlerts = NO_ALERTS) {
+  const messages: string[] = []
+  let state = stored
+  checks.forEach((check, minute) => {
+    const nowMs = minute * MINUTE_MS
+    state = checkAlerts(state, factsOf(check, nowMs), ports)
+    for (const due of dueAlerts(state, nowMs)) {
+      const { alert, type } = AlertEvent.parse(JSON.parse(due.body))
+      messages.push(`${alert} ${type}`)
+      state = attempted(state, due, true, nowMs, 0)
+    }
+  })
+  return messages
+}
+const times = (count: number, check: Check) => Array.from({ length: count }, () => check)
+const BAD: Readonly<Record<Alert, Check>> = {
+  feed_not_live: { ...GOOD, status: { ...LIVE, state: 'no_feeder', advice: 'Start a feeder.' } },
+  archive_late: {
+    ...GOOD,
+    status: { ...LIVE, archive: { lagMs: 601_000 } as NonNullable<Facts['status']>['archive'] },
+  },
+  write_offs_high: { ...GOOD, charged: 900, writtenOff: 100 },
+  usage_copies_late: { ...GOOD, usageLateMs: 20 * MINUTE_MS + 1 },
+}
+
+describe.each(ALERTS)('%s', (alert) => {
+  it('sends one message when it begins and one when it ends', () => {
+    const after = alert === 'write_offs_high' ? times(70, BAD[alert]) : times(5, GOOD)
+    expect(told([...times(3, GOOD), ...times(20, BAD[alert]), ...after])).toEqual([
+      `${alert} alert.started`,
+      `${alert} alert.ended`,
+    ])
+  })
+
+  it('needs two checks to begin and three to end', () => {
+    const bad = BAD[alert]
+    expect(told([GOOD, bad, GOOD, bad, GOOD])).toEqual([])
+    if (alert !== 'write_offs_high')
+      expect(told([bad, bad, GOOD, GOOD, bad, GOOD, GOOD])).toEqual([`${alert} alert.started`])
+  })
+})
+
+it('a log that does not answer is not live', () => {
+  expect(told(times(2, { ...GOOD, status: null }))).toEqual(['feed_not_live alert.started'])
+})
+
+it.each([
+  ['archive', { ...GOOD, status: { ...LIVE, archive: { lagMs: 600_000 } as NonNullable<Facts['status']>['archive'] } }],
+  ['copies', { ...GOOD, usageLateMs: 20 * MINUTE_MS }],
+])('the limit itself is no alert: %s', (_, check) => {
+  expect(told(times(5, check))).toEqual([])
+})
+
+it('write-offs of exactly one percent are no alert', () => {
+  expect(told([GOOD, ...times(5, { ...GOOD, charged: 990, writtenOff: 10 })])).toEqual([])
+  expect(told([GOOD, ...times(5, { ...GOOD, charged: 989, writtenOff: 11 })])).toEqual([
+    'write_offs_high alert.started',
+  ])
+})
+
+it('invariant: messages of an alert alternate, whatever happens', () => {
+  fc.assert(
+    fc.property(fc.array(fc.subarray([...ALERTS]), { maxLength: 60 }), (checks) => {
+      const all = told(
+        checks.map((bad) =>
+          Object.assign({}, GOOD, ...bad.filter((one) => one !== 'write_offs_high').map((one) => diffOf(one))),
+        ),
+      )
+      for (const alert of ALERTS) {
+        const own = all.filter((one) => one.startsWith(`${alert} `)).map((one) => one.split(' ')[1])
+        own.forEach((type, index) => {
+          expect(type).toBe(index % 2 === 0 ? 'alert.started' : 'alert.ended')
+        })
+      }
+    }),
+  )
+})
+const diffOf = (alert: Alert) =>
+  alert === 'usage_copies_late' ? { usageLateMs: BAD[alert].usageLateMs } : { status: BAD[alert].status }
+
+it('a message is tried ten times with growing delays, and later ones wait for it', () => {
+  let state = NO_ALERTS
+  for (let check = 0; check < 2; check++)
+    state = checkAlerts(state, factsOf(BAD.feed_not_live, check * MINUTE_MS), ports)
+  for (let check = 2; check < 5; check++) state = checkAlerts(state, factsOf(GOOD, check * MINUTE_MS), ports)
+  const attempts: [string, number][] = []
+  for (let nowMs = 5 * MINUTE_MS; nowMs < 86_400_000; nowMs += MINUTE_MS) {
+    for (const due of dueAlerts(state, nowMs).slice(0, 1)) {
+      attempts.push([AlertEvent.parse(JSON.parse(due.body)).type, nowMs])
+      state = attempted(state, due, false, nowMs, 0.5)
+    }
+  }
+  expect(attempts.map(([type]) => type)).toEqual([...times10('alert.started'), ...times10('alert.ended')])
+  expect(state.outbox).toEqual([])
+})
+const times10 = (type: string) => Array.from({ length: 10 }, () => type)
+
+it('nothing is written at a check without a change, except sums every five minutes', () => {
+  let state = checkAlerts(NO_ALERTS, factsOf(GOOD, 0), ports)
+  let writes = 0
+  for (let minute = 1; minute <= 120; minute++) {
+    const next = checkAlerts(state, factsOf(GOOD, minute * MINUTE_MS), ports)
+    if (next !== state) writes++
+    state = next
+  }
+  expect(writes).toBe(24)
+  expect(state.sums.length).toBeLessThanOrEqual(13)
+})
