@@ -64,15 +64,18 @@ describe('a deploy', () => {
   })
 
   it('warns about stores that are far from the node, and creates them near it', () => {
-    const near = { vars: { ...gateway.vars, FEED_REGION: 'apac-ne' } }
+    const near = <C extends Pick<WorkerConfig, 'vars'>>(file: C) => ({
+      ...file,
+      vars: { ...file.vars, FEED_REGION: 'apac-ne' },
+    })
     const locations = { 'D1 weir-accounts': 'WEUR', 'D1 weir-history': 'APAC', 'R2 weir-archive': '(unknown)' }
-    const both = { gateway: { ...gateway, ...near }, live: { ...live, vars: { ...live.vars, FEED_REGION: 'apac-ne' } } }
-    expect(said({ ...both, ...account({ locations }) })).toEqual([
+    const all = { gateway: near(gateway), workers: { ...workers, live: near(live), jobs: near(jobs) } }
+    expect(said({ ...all, ...account({ locations }) })).toEqual([
       expect.stringMatching(/^warning: D1 weir-accounts is in weur, but apac is nearest to FEED_REGION\./),
     ])
     expect(said(account({ locations }))).toEqual([])
-    const lacking = { ...both.gateway, d1_databases: files.d1_databases }
-    expect(said({ ...both, gateway: lacking })).toContainEqual(
+    const lacking = { ...all.gateway, d1_databases: files.d1_databases }
+    expect(said({ ...all, gateway: lacking })).toContainEqual(
       expect.stringContaining('"npm run wrangler -- d1 create weir-accounts --location apac"'),
     )
   })
