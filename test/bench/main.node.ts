@@ -11,6 +11,7 @@ import { fileLines } from './files.node.ts'
 import { hubLine } from './hub.node.ts'
 import { mainnetLines } from './mainnet.node.ts'
 import { neighborLines } from './neighbors.node.ts'
+import { pastBookLines } from './past-books.node.ts'
 import { pipelineLines } from './pipelines.node.ts'
 import { infoLines, rpcLines, snapshotLines } from './requests.node.ts'
 import { STREAM_SECTIONS } from './streams.node.ts'
@@ -33,6 +34,7 @@ const ALONE: Readonly<Record<string, (bench: Pick<Bench, 'quick' | 'say'>) => Pr
   mainnet: mainnetLines,
   billing: billingLines,
   files: fileLines,
+  books: pastBookLines,
   pipelines: pipelineLines,
   neighbors: neighborLines,
 }

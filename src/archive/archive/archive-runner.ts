@@ -236,6 +236,7 @@ export interface CheckpointBooks {
   readonly coins: number
   /** Number of unverified books that were left out. */
   readonly unsure: number
+  /** One line per book, starting with its coin. */
   readonly lines: readonly string[]
 }
 
@@ -267,6 +268,5 @@ export async function collectBooks(
   }
   if (lines.length === 0) return null
   const { height, through, time, left } = totals
-  const head = JSON.stringify({ epoch, height, time, coins: lines.length })
-  return { epoch, height, through, time, unsure: left, coins: lines.length, lines: [head, ...lines] }
+  return { epoch, height, through, time, unsure: left, coins: lines.length, lines }
 }

@@ -1,10 +1,13 @@
 // Writes the archive: objects into R2 first, then their rows into D1. Invariants: a row always refers to an existing
 // object; rewriting produces the same bytes under the same name.
 
+import { joinedBytes } from '../../core/chunks.ts'
 import type { HeightAndTime } from '../../protocol/feed/durable-api.ts'
 import { checkpointKey, segmentKey } from './archive-keys.ts'
 import type { CheckpointBooks } from './archive-runner.ts'
-import { pack } from './gzip-lines.client.ts'
+import { type ObjectDigest, packCheckpoint } from './checkpoint-object.store.ts'
+import { pack, sha256Of } from './gzip-lines.client.ts'
+import { packLines } from './gzip-members.client.ts'
 import type { CutGap, CutSegment } from './segment-cutter.ts'
 
 export interface ArchiveStorage {
@@ -13,18 +16,40 @@ export interface ArchiveStorage {
   readonly db: Pick<D1Database, 'prepare' | 'batch'>
 }
 
-interface StoredObject {
-  readonly bytes: number
-  readonly sha256: string
-}
-
-/** Writes lines as an object under a key. */
-export async function putLines(
-  { bucket }: Pick<ArchiveStorage, 'bucket'>,
+/** Writes events as an object under a key. */
+export async function putEvents(
+  storage: Pick<ArchiveStorage, 'bucket'>,
   key: string,
   lines: readonly string[],
-): Promise<StoredObject> {
+): Promise<ObjectDigest> {
   const { body, sha256 } = await pack(lines)
+  return putObject(storage, key, body, sha256)
+}
+
+/** Writes changes of books, which are large, so that they can be read one gzip member at a time. */
+export async function putBooks(
+  storage: Pick<ArchiveStorage, 'bucket'>,
+  key: string,
+  lines: readonly string[],
+): Promise<ObjectDigest> {
+  return putMembers(storage, key, await packLines(lines))
+}
+
+async function putMembers(
+  storage: Pick<ArchiveStorage, 'bucket'>,
+  key: string,
+  members: readonly Uint8Array[],
+): Promise<ObjectDigest> {
+  const body = joinedBytes(members)
+  return putObject(storage, key, body, await sha256Of(body))
+}
+
+async function putObject(
+  { bucket }: Pick<ArchiveStorage, 'bucket'>,
+  key: string,
+  body: Uint8Array,
+  sha256: string,
+): Promise<ObjectDigest> {
   // R2 rejects a body that does not match its hash.
   await bucket.put(key, body, { sha256 })
   return { bytes: body.byteLength, sha256 }
@@ -40,8 +65,8 @@ export class ArchiveWriter {
   /** Returns the bytes written. */
   async putSegment(cut: CutSegment): Promise<number> {
     const { chain, db } = this.#storage
-    const events = await this.#put(segmentKey(chain, cut, 'events'), cut.events)
-    const books = await this.#put(segmentKey(chain, cut, 'books'), cut.books)
+    const events = await putEvents(this.#storage, segmentKey(chain, cut, 'events'), cut.events)
+    const books = await putBooks(this.#storage, segmentKey(chain, cut, 'books'), cut.books)
     const { first, last, firstMs, lastMs, epoch, nextMs = null } = cut
     const sums = [events.bytes, books.bytes, events.sha256, books.sha256]
     await db.batch([
@@ -69,17 +94,14 @@ export class ArchiveWriter {
   /** Returns the bytes written. */
   async putCheckpoint({ height, time, epoch, coins, lines }: CheckpointBooks): Promise<number> {
     const { chain, db } = this.#storage
-    const { bytes, sha256 } = await this.#put(checkpointKey(chain, height), lines)
+    const members = await packCheckpoint({ epoch, height, time, coins }, lines)
+    const { bytes, sha256 } = await putMembers(this.#storage, checkpointKey(chain, height), members)
     await db
       .prepare(`INSERT OR REPLACE INTO checkpoints (chain, height, time_ms, epoch, coins, bytes, sha256)
         VALUES (?, ?, ?, ?, ?, ?, ?)`)
       .bind(chain, height, time, epoch, coins, bytes, sha256)
       .run()
     return bytes
-  }
-
-  #put(key: string, lines: readonly string[]): Promise<StoredObject> {
-    return putLines(this.#storage, key, lines)
   }
 
   /** The last block that has a row. */

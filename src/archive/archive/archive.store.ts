@@ -5,12 +5,9 @@ import { checkpointKey, type LineKind, segmentKey } from './archive-keys.ts'
 import type { ArchivedBook, ArchivedCheckpoint, ArchivedSegment, ArchiveReader } from './archive-read.ts'
 import { ArchiveDamage } from './archive-read.ts'
 import type { ArchiveStorage } from './archive-writer.store.ts'
+import { checkpointBooks, type ObjectDigest } from './checkpoint-object.store.ts'
 import { sha256Of, unpack } from './gzip-lines.client.ts'
-
-interface ObjectDigest {
-  readonly bytes: number
-  readonly sha256: string
-}
+import { unpackLines } from './gzip-members.client.ts'
 
 type Segment = Omit<ArchivedSegment, 'chain'>
 
@@ -55,7 +52,9 @@ export class StoredArchive implements ArchiveReader {
       .prepare(`SELECT ${kind}_bytes AS bytes, ${kind}_sha256 AS sha256 FROM segments WHERE chain = ? AND first = ?`)
       .bind(segment.chain, segment.first)
       .first<ObjectDigest>()
-    yield* unpack(await this.#body(key, sum))
+    const body = await this.#body(key, sum)
+    if (kind === 'books') yield* unpackLines(body)
+    else yield* unpack(body)
   }
 
   async checkpointAt(height: number): Promise<ArchivedCheckpoint | null> {
@@ -75,17 +74,14 @@ export class StoredArchive implements ArchiveReader {
   }
 
   async *books(height: number, coins: ReadonlySet<string> | null): AsyncGenerator<ArchivedBook> {
-    const { chain, db } = this.#storage
+    const { chain, bucket, db } = this.#storage
     const sum = await db
       .prepare(`SELECT bytes, sha256 FROM checkpoints WHERE chain = ? AND height = ?`)
       .bind(chain, height)
       .first<ObjectDigest>()
-    const lines = unpack(await this.#body(checkpointKey(chain, height), sum))
-    await lines.next()
-    for await (const line of lines) {
-      const coin = JSON.parse(line.slice(COIN_AT, line.indexOf(AFTER_COIN))) as string
-      if (coins === null || coins.has(coin)) yield JSON.parse(line) as ArchivedBook
-    }
+    const key = checkpointKey(chain, height)
+    if (!sum) throw new ArchiveDamage(key, 'missing')
+    yield* checkpointBooks(bucket, key, sum, coins)
   }
 
   async gaps(from: number, to: number): Promise<readonly { readonly from: number; readonly to: number }[]> {
@@ -116,7 +112,3 @@ export function archiveOf(
   const { ARCHIVE: bucket, HISTORY: db } = env
   return bucket && db ? new StoredArchive({ chain, bucket, db }) : null
 }
-
-/** Offset of the coin in a books line. Lines of other coins are skipped without parsing. */
-const COIN_AT = '{"coin":'.length
-const AFTER_COIN = ',"height":'

@@ -5,7 +5,7 @@
 import type { HeightAndTime } from '../../protocol/feed/durable-api.ts'
 import { segmentKey } from './archive-keys.ts'
 import type { ArchiveStorage } from './archive-writer.store.ts'
-import { putLines } from './archive-writer.store.ts'
+import { putBooks, putEvents } from './archive-writer.store.ts'
 import type { BackfillState } from './backfill-api.ts'
 import { type BackfillSegment, gapsBetween, type SegmentSpan } from './backfill-queue.ts'
 import type { CutGap } from './segment-cutter.ts'
@@ -73,8 +73,8 @@ export class BackfillStore {
     for (const segment of segments) {
       const { first, last, firstMs, lastMs, events: lines, known } = segment
       const [events, books] = await Promise.all([
-        putLines(this.#storage, segmentKey(chain, segment, 'events'), lines),
-        putLines(this.#storage, segmentKey(chain, segment, 'books'), segment.books),
+        putEvents(this.#storage, segmentKey(chain, segment, 'events'), lines),
+        putBooks(this.#storage, segmentKey(chain, segment, 'books'), segment.books),
       ])
       const sums = [events.bytes, books.bytes, events.sha256, books.sha256]
       const row = db.prepare(`INSERT INTO segments (chain, first, last, first_ms, last_ms, epoch, lines, events_bytes,

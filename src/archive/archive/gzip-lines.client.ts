@@ -28,8 +28,11 @@ export async function pack(lines: readonly string[]): Promise<PackedLines> {
 }
 
 export async function sha256Of(body: Uint8Array): Promise<string> {
-  const digest = await crypto.subtle.digest('SHA-256', body)
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
+  return hexOf(await crypto.subtle.digest('SHA-256', body))
+}
+
+export function hexOf(bytes: ArrayBuffer): string {
+  return Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
 /**

@@ -19,7 +19,7 @@ export interface HistoricalBooksDeps {
 const READ_MAX_MS = 10_000
 /** Maximum delay until a block is archived. */
 const ARCHIVED_MS = 90_000
-/** Concurrent reads; each holds an hour of blocks, and more would exhaust the isolate's memory. */
+/** Concurrent reads. Each holds a compressed minute of all books and uses up to a second of CPU time. */
 const MAX_READS = 2
 
 export function archivedBooks({ archive, live, after }: HistoricalBooksDeps): HistoricalBooks {

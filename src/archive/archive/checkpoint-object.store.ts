@@ -1,0 +1,105 @@
+// The object of a checkpoint: one gzip member per book, after a first member with their lengths. A reader reads the
+// books of a few coins as byte ranges. Invariant: a missing, truncated or altered object causes an ArchiveDamage error.
+
+import { ArchiveDamage, type ArchivedBook } from './archive-read.ts'
+import { hexOf, sha256Of } from './gzip-lines.client.ts'
+import { MEMBER_HEADER, memberBytes, memberLines, packMember } from './gzip-members.client.ts'
+
+export interface ObjectDigest {
+  readonly bytes: number
+  readonly sha256: string
+}
+
+interface CheckpointHead {
+  /** Coin and bytes of each member, in order. */
+  readonly members: readonly (readonly [coin: string, bytes: number])[]
+}
+
+/** The first read, which is more than a mainnet head. */
+const FIRST_BYTES = 32 * 1024
+/** Consecutive books are read together, up to this many bytes. A larger book is read alone. */
+const READ_BYTES = 512 * 1024
+
+/** `head`: fields of the first line. `lines`: one per book, starting with its coin. */
+export async function packCheckpoint(head: object, lines: readonly string[]): Promise<Uint8Array[]> {
+  const members: Uint8Array[] = []
+  for (const line of lines) members.push(await packMember(`${line}\n`))
+  const lengths = members.map(({ length }, at) => [coinOf(lines[at] ?? ''), length])
+  return [await packMember(`${JSON.stringify({ ...head, members: lengths })}\n`), ...members]
+}
+
+const COIN_AT = '{"coin":'.length
+const coinOf = (line: string): string => JSON.parse(line.slice(COIN_AT, line.indexOf(',"height":')))
+
+/** Yields the books of these coins or, if null, of all. */
+export async function* checkpointBooks(
+  bucket: Pick<R2Bucket, 'get'>,
+  key: string,
+  digest: ObjectDigest,
+  coins: ReadonlySet<string> | null,
+): AsyncGenerator<ArchivedBook> {
+  const start = await readRange(bucket, key, digest, 0, Math.min(FIRST_BYTES, digest.bytes))
+  const headBytes = orDamage(key, () => memberBytes(start, 0))
+  const first = headBytes <= start.length ? start : await readRange(bucket, key, digest, 0, headBytes)
+  const head = orDamage(key, () => JSON.parse(memberLines(first, 0)[0] ?? '') as CheckpointHead)
+  for (const { offset, length } of rangesOf(head, headBytes, coins)) {
+    const isRead = offset + length <= first.length
+    const bytes = isRead
+      ? first.subarray(offset, offset + length)
+      : await readRange(bucket, key, digest, offset, length)
+    for (let at = 0; at < bytes.length; at += memberBytes(bytes, at)) yield bookAt(key, bytes, at)
+  }
+}
+
+function bookAt(key: string, bytes: Uint8Array, at: number): ArchivedBook {
+  return orDamage(key, () => JSON.parse(memberLines(bytes, at)[0] ?? '') as ArchivedBook)
+}
+
+function rangesOf({ members }: CheckpointHead, headBytes: number, coins: ReadonlySet<string> | null) {
+  const ranges: { offset: number; length: number }[] = []
+  let offset = headBytes
+  for (const [coin, length] of members) {
+    const last = ranges.at(-1)
+    if (coins !== null && !coins.has(coin)) {
+      offset += length
+      continue
+    }
+    if (last && last.offset + last.length === offset && last.length + length <= READ_BYTES) last.length += length
+    else ranges.push({ offset, length })
+    offset += length
+  }
+  return ranges
+}
+
+async function readRange(
+  bucket: Pick<R2Bucket, 'get'>,
+  key: string,
+  { bytes, sha256 }: ObjectDigest,
+  offset: number,
+  length: number,
+): Promise<Uint8Array> {
+  if (length < MEMBER_HEADER) throw new ArchiveDamage(key, 'truncated')
+  const object = await bucket.get(key, { range: { offset, length } })
+  if (!object) throw new ArchiveDamage(key, 'missing')
+  if (object.size < bytes) throw new ArchiveDamage(key, 'truncated')
+  const stored = object.checksums.sha256
+  const isSame = stored ? hexOf(stored) === sha256 : await isUnaltered(bucket, key, sha256)
+  if (object.size !== bytes || !isSame) throw new ArchiveDamage(key, 'altered')
+  const range = new Uint8Array(await object.arrayBuffer())
+  if (range.length !== length) throw new ArchiveDamage(key, 'truncated')
+  return range
+}
+
+/** A tool that restored the object may have stored no checksum with it. */
+async function isUnaltered(bucket: Pick<R2Bucket, 'get'>, key: string, sha256: string): Promise<boolean> {
+  const whole = await bucket.get(key)
+  return whole !== null && (await sha256Of(new Uint8Array(await whole.arrayBuffer()))) === sha256
+}
+
+function orDamage<T>(key: string, read: () => T): T {
+  try {
+    return read()
+  } catch {
+    throw new ArchiveDamage(key, 'altered')
+  }
+}
