@@ -48,7 +48,7 @@ describe('expired archive files', () => {
     ).toEqual([
       ['events', null, 0],
       ['books', 30, 0],
-      ['checkpoints', null, 0],
+      ['checkpoints', 90, 0],
     ])
     expect(await ask('POST', '/history/retention')).toMatchObject({ status: 200, json: { objects: 0, bytes: 0 } })
   })
