@@ -10,6 +10,7 @@ import { storeRefusals } from './accounts/refusals.store.ts'
 import { orSession } from './accounts/sessions/session-auth.store.ts'
 import { archiveOf } from './archive/archive/archive.store.ts'
 import { filesOf } from './archive/files/files.store.ts'
+import { rangeCache } from './archive/files/range-cache.client.ts'
 import { countedStores } from './core/counted-stores.client.ts'
 import { reporter } from './core/counter-reports.client.ts'
 import { counters } from './core/counters.ts'
@@ -130,7 +131,7 @@ function build(env: Env & MonitorEnv) {
   const history = logHistory({ log: () => objects.log(), now, sleep })
   const events = eventHistoryOf({
     history: sharedFills(history, now),
-    files: filesOf(env, settings.CHAIN),
+    files: filesOf(env, settings.CHAIN, rangeCache(caches.default, origin, keepAlive)),
     archive,
     after,
   })

@@ -12,7 +12,7 @@ import { candleKey, partsOf } from './candle-lines.ts'
 import { endsOfFiles } from './coverage.store.ts'
 import { bucketOf } from './levels.ts'
 import { dayRangesQuery, type PageRange, pageRangesOfRows } from './listing.store.ts'
-import { bytesRange } from './object-range.store.ts'
+import { bytesRange, type RangeStorage } from './object-range.store.ts'
 import { decodePages } from './page.ts'
 import { unpackPage } from './page-text.client.ts'
 
@@ -64,7 +64,10 @@ interface DayCandles extends Pick<FileCandles, 'parts' | 'untilMs'> {
 /** The period of an unreadable run of pages. `last`: the last block of the run. */
 type DamagedSpan = TimeSpan & { readonly last: number }
 
-export async function readCandles(storage: ArchiveStorage, request: CandlesRequest): Promise<FileCandles | null> {
+export async function readCandles(
+  storage: ArchiveStorage & RangeStorage,
+  request: CandlesRequest,
+): Promise<FileCandles | null> {
   const { chain, db } = storage
   const { coin, interval, fromMs, toMs } = request
   const blocks = blockSpan(request)
@@ -118,7 +121,7 @@ function daysOfRows(rows: readonly DayRow[]): DayCandles {
 }
 
 async function daysOfPages(
-  storage: ArchiveStorage,
+  storage: ArchiveStorage & RangeStorage,
   request: CandlesRequest,
   all: readonly PageRange[],
   lacking: readonly TimeSpan[],
@@ -153,13 +156,13 @@ function countComplete(
 
 /** Reads the candles of a run of pages. If the pages are unreadable, returns their period. */
 async function readParts(
-  { bucket }: ArchiveStorage,
+  storage: RangeStorage,
   request: CandlesRequest,
   { object, offset, bytes: length, first, last, minMs, maxMs }: PageRange,
 ): Promise<CandleParts | DamagedSpan> {
   const { fromMs, toMs } = blockSpan(request)
   try {
-    const pages = decodePages(await bytesRange(bucket, { ...object, offset, length }))
+    const pages = decodePages(await bytesRange(storage, { ...object, offset, length }))
     if (!pages?.every(({ key }) => key === candleKey(request.coin))) throw new ArchiveDamage(object.key, 'altered')
     const matching = pages.filter((page) => page.maxMs >= fromMs && page.minMs <= toMs)
     const texts = await Promise.all(matching.map(({ body }) => unpackPage(body)))

@@ -139,7 +139,11 @@ export class FilesWriter {
       .all<{ number: number; bytes: number; etag: string }>()
     const objects = results.map(({ number, bytes, etag }) => {
       const key = objectKey(chain, level, file, number)
-      return { key, bytes, read: (offset: number, length: number) => bytesRange(bucket, { key, etag, offset, length }) }
+      return {
+        key,
+        bytes,
+        read: (offset: number, length: number) => bytesRange({ bucket }, { key, etag, offset, length }),
+      }
     })
     return { objects }
   }

@@ -12,7 +12,7 @@ import { coverageOf } from './coverage.store.ts'
 import type { CandleFiles, CoverageNeed, FileCoverage, FilesBlock, FilesRequest, FilesRows } from './files-read.ts'
 import { fundingOver } from './funding.store.ts'
 import { type PageRange, pageRanges, type RowsQuery } from './listing.store.ts'
-import { bytesRange } from './object-range.store.ts'
+import { bytesRange, type RangeCache, type RangeStorage } from './object-range.store.ts'
 import { decodePages, type Page } from './page.ts'
 import { unpackPage } from './page-text.client.ts'
 import { blockOf, headOf, keyOf } from './rows.ts'
@@ -21,9 +21,9 @@ import { blockOf, headOf, keyOf } from './rows.ts'
 const PARALLEL_READS = 6
 
 export class StoredFiles implements CandleFiles {
-  readonly #storage: ArchiveStorage
+  readonly #storage: ArchiveStorage & RangeStorage
 
-  constructor(storage: ArchiveStorage) {
+  constructor(storage: ArchiveStorage & RangeStorage) {
     this.#storage = storage
   }
 
@@ -72,10 +72,9 @@ export class StoredFiles implements CandleFiles {
   }
 
   async #pagesOf(stretches: readonly PageRange[], { key }: RowsQuery): Promise<Page[][]> {
-    const { bucket } = this.#storage
     return Promise.all(
       stretches.map(async ({ object, offset, bytes: length }) => {
-        const pages = decodePages(await bytesRange(bucket, { ...object, offset, length }))
+        const pages = decodePages(await bytesRange(this.#storage, { ...object, offset, length }))
         if (!pages?.every((page) => page.key === key)) throw new ArchiveDamage(object.key, 'altered')
         return pages
       }),
@@ -119,7 +118,11 @@ function continueAfter(query: RowsQuery, { first, last }: PageRange): RowsQuery 
 }
 
 /** Null if the Worker has no archive. */
-export function filesOf(env: Partial<Pick<Cloudflare.Env, 'ARCHIVE' | 'HISTORY'>>, chain: string): StoredFiles | null {
+export function filesOf(
+  env: Partial<Pick<Cloudflare.Env, 'ARCHIVE' | 'HISTORY'>>,
+  chain: string,
+  ranges?: RangeCache,
+): StoredFiles | null {
   const { ARCHIVE: bucket, HISTORY: db } = env
-  return bucket && db ? new StoredFiles({ chain, bucket, db }) : null
+  return bucket && db ? new StoredFiles({ chain, bucket, db, ...(ranges && { ranges }) }) : null
 }

@@ -14,6 +14,7 @@ import { tableKey } from '../../../src/archive/files/file-keys.ts'
 import { StoredFiles } from '../../../src/archive/files/files.store.ts'
 import type { FilesRequest } from '../../../src/archive/files/files-read.ts'
 import type { FileSpan, Level } from '../../../src/archive/files/levels.ts'
+import { rangeCache } from '../../../src/archive/files/range-cache.client.ts'
 import type { BlockEvents } from '../../../src/archive/files/rows.ts'
 import type { TableName } from '../../../src/archive/files/table.ts'
 import type { UserFill } from '../../../src/protocol/feed/block.ts'
@@ -178,6 +179,30 @@ describe('an archive of three days', () => {
     }
     expect(await read(QUIET)).toEqual([1, 2])
     expect(await read(UNKNOWN)).toEqual([1, 0])
+  })
+
+  it('reads R2 once per range and data center', async () => {
+    const { place: asked, calls } = counted(place)
+    const pending: Promise<unknown>[] = []
+    let origin: string | null = 'https://ranges.example.com'
+    const ranges = rangeCache(
+      caches.default,
+      () => origin,
+      (work) => void pending.push(work),
+    )
+    const read = async (isolate: StoredFiles) => {
+      const { blocks } = await isolate.rows({ ...all, ...of(HEAVY), order: 'newest', limit: 400 })
+      await Promise.all(pending.splice(0))
+      return { blocks, reads: calls()[1]! }
+    }
+    const plain = await read(new StoredFiles(asked))
+    const first = await read(new StoredFiles({ ...asked, ranges }))
+    const second = await read(new StoredFiles({ ...asked, ranges }))
+    expect(plain.reads).toBeGreaterThan(10)
+    expect([first.reads, second.reads]).toEqual([plain.reads, 0])
+    expect([first.blocks, second.blocks]).toEqual([plain.blocks, plain.blocks])
+    origin = null
+    expect((await read(new StoredFiles({ ...asked, ranges }))).reads).toBe(plain.reads)
   })
 
   it('keeps merged files for current readers, and removes them later', async () => {
