@@ -14,6 +14,7 @@ import { readVariables } from '../../core/variables.ts'
 import { visible } from '../../core/visible.ts'
 import type { HeightAndTime } from '../../protocol/feed/durable-api.ts'
 import { LOG_API_VERSION } from '../../protocol/feed/log-api.ts'
+import { archiveMemory, MEMORY_RETRY_MS, TASK_BYTES } from '../archive-memory.ts'
 import {
   ArchiveRunner,
   type ArchiveRunnerPorts,
@@ -32,6 +33,8 @@ import type { RemovalTotals, RetentionApi, RetentionDays, RetentionPlan } from '
 const TIMEOUT_MS = 30_000
 /** After this time, a lost round is started again. A round is lost if its machine fails, for example. */
 const GUARD_MS = 90_000
+/** A round that takes longer is assumed to be lost. */
+const ROUND_MAX_MS = 600_000
 const MAX_MESSAGE_CHARS = 300
 
 export class Archiver extends DurableObject<Cloudflare.Env> implements RetentionApi {
@@ -106,6 +109,8 @@ export class Archiver extends DurableObject<Cloudflare.Env> implements Retention
   }
 
   async #round(archiving: ArchiveRunner): Promise<number | null> {
+    const release = archiveMemory.reserve(TASK_BYTES.round, Date.now(), ROUND_MAX_MS)
+    if (release === null) return MEMORY_RETRY_MS
     try {
       const nextMs = await archiving.round()
       this.#failures = 0
@@ -116,6 +121,8 @@ export class Archiver extends DurableObject<Cloudflare.Env> implements Retention
       archiving.recordFailure(Date.now(), message)
       await this.#page(null, archiving.state).catch(() => undefined)
       return backoffMs(RETRY, this.#failures++, Math.random())
+    } finally {
+      release()
     }
   }
 

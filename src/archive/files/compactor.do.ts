@@ -17,6 +17,7 @@ import { LOG_API_VERSION } from '../../protocol/feed/log-api.ts'
 import { archiveOf } from '../archive/archive.store.ts'
 import { RETRY } from '../archive/archive-runner.ts'
 import { ArchiveSettings } from '../archive/archive-settings.ts'
+import { archiveMemory, MEMORY_RETRY_MS, TASK_BYTES } from '../archive-memory.ts'
 import { Compaction } from './compaction.store.ts'
 import { filesOf } from './files.store.ts'
 import type { FilesReader } from './files-read.ts'
@@ -73,8 +74,10 @@ export class Compactor extends DurableObject<Cloudflare.Env> {
 
   /** Returns the delay before the next turn; null if it must wait for work. */
   async #turn(compaction: Compaction): Promise<number | null> {
+    const release = archiveMemory.reserve(TASK_BYTES.merge, Date.now(), STUCK_TURN_MS)
+    if (release === null) return MEMORY_RETRY_MS
     try {
-      const isMore = await withTimeout(this.#runOnce(compaction))
+      const isMore = await withTimeout(this.#runOnce(compaction, release))
       this.#failures = 0
       if (!isMore || ++this.#turns % REPORT_TURNS === 0) await this.#report()
       return isMore ? 0 : null
@@ -87,13 +90,16 @@ export class Compactor extends DurableObject<Cloudflare.Env> {
     }
   }
 
-  async #runOnce(compaction: Compaction): Promise<boolean> {
+  /** `release` is called when the turn is over, which may be after its timeout. */
+  async #runOnce(compaction: Compaction, release: () => void): Promise<boolean> {
     if (this.#sinceMs !== null) {
+      release()
       if (Date.now() - this.#sinceMs > STUCK_TURN_MS) this.ctx.abort('A turn of the Compactor is stuck')
       throw new Error('The previous turn is still running')
     }
     this.#sinceMs = Date.now()
     return compaction.turn().finally(() => {
+      release()
       this.#sinceMs = null
     })
   }

@@ -3,6 +3,8 @@
 // reported, take no time, and restart the schedule; a seek restarts the schedule at the new position; without an end,
 // live data begins after the last archived block.
 
+import { isolateReadAhead, type ReadAhead } from './read-ahead.ts'
+
 /** A height, or the first block at or after a time. */
 export type ReplayPosition = { readonly height: number } | { readonly timeMs: number }
 
@@ -32,8 +34,11 @@ export type ReplayItem<B> =
 /** Maximum size of the queue of blocks read ahead. */
 export const MAX_AHEAD_BYTES = 2 * 1024 * 1024
 const MAX_AHEAD_BLOCKS = 4096
+/** Maximum size of all queues in the isolate. A replay whose queue is empty may always read. */
+export const MAX_ISOLATE_AHEAD_BYTES = 24 * 1024 * 1024
 
 export class Player<B> {
+  readonly #readAhead: ReadAhead
   readonly #to: ReplayPosition | null
   readonly #speed: number
   #queue: ReplayItem<B>[] = []
@@ -44,11 +49,18 @@ export class Player<B> {
   #anchor: { readonly atMs: number; readonly time: number } | null = null
   #pausedMs: number | null = null
 
-  constructor({ from, to, speed }: ReplayPlan) {
+  constructor({ from, to, speed }: ReplayPlan, readAhead = isolateReadAhead) {
+    this.#readAhead = readAhead
+    readAhead.add(this)
     this.#to = to
     this.#speed = speed
     this.#readFrom = from
     this.#startAt = from
+  }
+
+  /** Size of the queue. */
+  get bytes(): number {
+    return this.#bytes
   }
 
   get isPaused(): boolean {
@@ -60,7 +72,9 @@ export class Player<B> {
    */
   get nextRead(): ReplayPosition | null {
     const isFull = this.#bytes >= MAX_AHEAD_BYTES || this.#queue.length >= MAX_AHEAD_BLOCKS
-    return this.#isFullyRead || isFull ? null : this.#readFrom
+    if (this.#isFullyRead || isFull) return null
+    const hasRoom = this.#bytes === 0 || this.#readAhead.bytes < MAX_ISOLATE_AHEAD_BYTES
+    return hasRoom ? this.#readFrom : null
   }
 
   /**
@@ -137,12 +151,17 @@ export class Player<B> {
 
   /** Continues from a different position. A paused replay stays paused. */
   seek(position: ReplayPosition): void {
-    this.#queue = []
-    this.#bytes = 0
+    this.end()
     this.#readFrom = position
     this.#startAt = position
     this.#isFullyRead = false
     this.#anchor = null
+  }
+
+  /** Frees the queue. */
+  end(): void {
+    this.#queue = []
+    this.#bytes = 0
   }
 
   #isBefore({ height, time }: ReplayBlock<B>): boolean {

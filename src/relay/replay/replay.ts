@@ -129,6 +129,7 @@ export class Replay {
     } finally {
       // Replays are counted until their memory is free.
       await this.#reading
+      this.#player.end()
     }
   }
 

@@ -1,6 +1,7 @@
 // The replays of one relay, and their limits. Invariant: a socket has a body at most once, live or replayed. A rejected
 // replay costs nothing.
 
+import { archiveMemory, MEMORY_RETRY_MS, TASK_BYTES } from '../../archive/archive-memory.ts'
 import { MAX_CUT_COINS } from '../../archive/replay/books-line.ts'
 import type { ReplayPosition } from '../../archive/replay/player.ts'
 import type { Coin } from '../../core/coin.ts'
@@ -19,6 +20,8 @@ import type { Ports, Request, Subscription } from './subscription.ts'
 const MAX_PER_SOCKET = 2
 const MAX_PER_ACCOUNT = 4
 const MAX_PER_RELAY = 8
+/** A read of a segment that takes longer is assumed to be lost. */
+const READ_MAX_MS = 60_000
 
 /** Continues a finished replay at a height: first the log's blocks, then live ones. */
 export type JoinLive = (subscription: Subscription<EventsTarget>, from: number) => void
@@ -124,11 +127,23 @@ export class ReplayService {
     return {
       pay: (isWanted) => this.#pay(request, isWanted),
       serialize: (work) => {
-        const turn = this.#reads.then(work)
+        const turn = this.#reads.then(() => this.#withMemory(work))
         this.#reads = turn.catch(() => undefined)
         return turn
       },
     }
+  }
+
+  /** Waits until the isolate, which may have other relays, has room for a segment. */
+  async #withMemory<T>(work: () => Promise<T>): Promise<T> {
+    const { clock, wait } = this.#ports
+    const reserve = () => archiveMemory.reserve(TASK_BYTES.segment, clock.nowMs, READ_MAX_MS)
+    let release = reserve()
+    while (release === null) {
+      await wait(MEMORY_RETRY_MS)
+      release = reserve()
+    }
+    return work().finally(release)
   }
 
   /** A minute of replayed data cannot be resumed, so its remainder is not saved. */

@@ -2,12 +2,14 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   MAX_AHEAD_BYTES,
+  MAX_ISOLATE_AHEAD_BYTES,
   Player,
   type ReplayBlock,
   type ReplayItem,
   type ReplayPlan,
   type ReplayPosition,
 } from '../../../src/archive/replay/player.ts'
+import { ReadAhead } from '../../../src/archive/replay/read-ahead.ts'
 
 type Block = ReplayBlock<number>
 
@@ -232,4 +234,27 @@ describe('a player', () => {
     ])
     expect(player.nextRead).toBeNull()
   })
+})
+
+it('queues of all replays of an isolate are limited together, and a replay with an empty queue may read', () => {
+  const readAhead = new ReadAhead()
+  const BYTES = MAX_AHEAD_BYTES / 2
+  const players = Array.from(
+    { length: 40 },
+    () => new Player<number>({ from: { height: 1 }, to: null, speed: 1 }, readAhead),
+  )
+  const fill = () => {
+    for (const player of players) {
+      const position = player.nextRead
+      if (position && 'height' in position)
+        player.put(position, [{ height: position.height, time: position.height, bytes: BYTES, block: 0 }])
+    }
+  }
+  for (let round = 0; round < 4; round++) fill()
+  // Each has one block, and none has a second one.
+  expect(readAhead.bytes).toBe(40 * BYTES)
+  expect(readAhead.bytes).toBeGreaterThan(MAX_ISOLATE_AHEAD_BYTES)
+  for (const player of players.slice(0, 30)) player.end()
+  expect(readAhead.bytes).toBe(10 * BYTES)
+  expect(players.every(({ nextRead }) => nextRead !== null)).toBe(true)
 })

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import type { ArchivedBook, ArchivedSegment, ArchiveReader } from '../../../src/archive/archive/archive-read.ts'
 import { ArchiveDamage } from '../../../src/archive/archive/archive-read.ts'
+import { archiveMemory, TASK_BYTES } from '../../../src/archive/archive-memory.ts'
 import type { ReplayFrame, ReplayRange } from '../../../src/protocol/relay/protocol.ts'
 import { EXAMPLE_FILL } from '../../../src/relay/channels/fills.ts'
 import { type Frame, World } from '../world.ts'
@@ -334,4 +335,14 @@ it('replays blocks with only fills for fill channels, and reports a gap for othe
     ['builderLiquidations', { builder: USER }],
   ] as const)
     expect(await events(type, body)).toEqual(['subscriptionResponse', 'gap 103 109', 'ended'])
+})
+
+it('waits with reading while other tasks of the isolate use its memory', async () => {
+  const world = new World(new Archive())
+  const began = world.clock.nowMs
+  archiveMemory.reserve(TASK_BYTES.round + TASK_BYTES.merge, began, 5_000)
+  await play(world, { fromBlock: FIRST, toBlock: FIRST + 1, speed: 'max' })
+  await done(world)
+  expect(world.clock.nowMs - began).toBeGreaterThanOrEqual(5_000)
+  expect(outputs(world)).toEqual(['subscriptionResponse', FIRST, FIRST + 1, 'ended'])
 })
