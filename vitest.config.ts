@@ -71,7 +71,13 @@ export default defineConfig({
             miniflare: {
               durableObjects: Object.fromEntries(otherObjects),
               serviceBindings: { SQL: kCurrentWorker },
-              bindings: { ...jobs.vars, MIGRATIONS: migrations, SQL_RUNNERS: '1', SQL_TOKEN: '', PIPELINE_MINUTE_CREDITS: '0' },
+              bindings: {
+                ...jobs.vars,
+                MIGRATIONS: migrations,
+                SQL_RUNNERS: '1',
+                SQL_TOKEN: '',
+                PIPELINE_MINUTE_CREDITS: '0',
+              },
               // The gateway's own stores, so that code of both Workers can be tested in one project.
               d1Databases: ['ACCOUNTS', 'USAGE'],
               kvNamespaces: ['KEYS'],

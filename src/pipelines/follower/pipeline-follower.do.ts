@@ -35,7 +35,7 @@ const MAX_POKES = 200
 const KEEP_MS = 8_000
 /** After this many failed scans, evaluation begins again at the newest block. */
 const MAX_FAILURES = 3
-/** The log calls at least this often. If it does not, it has to be told that it is needed. */
+/** The log calls at least this often. If it does not, it must be notified that it is needed. */
 const SILENT_MS = 20_000
 
 const KINDS: readonly FollowedKind[] = ['events', 'books']
@@ -76,7 +76,7 @@ export class PipelineFollower extends DurableObject<Cloudflare.Env> implements F
     if (list.size === 0 || list.scanned === null) await this.#begin(kind)
     if (isSilent) await this.#scan()
     const answer = list.has(request) ? list.renew(request, Date.now()) : this.#add(list, request)
-    // Not earlier: the log would be told that it is not needed.
+    // Not earlier: the log would be notified that it is not needed.
     if (isSilent) await orReject(this.#objects.log().follow(), LOG_TIMEOUT_MS, after)
     if (isSilent) this.#advancedMs = Date.now()
     return answer

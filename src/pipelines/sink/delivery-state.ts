@@ -131,7 +131,7 @@ export function addRows(owed: BillingState, rows: number, rowMicro: MicroCredits
 /** Minutes charged at once. If the pipeline was not in memory for longer, the rest is free. */
 const MAX_MINUTES = 30
 
-/** Charges the minutes that have begun. A pause does not repeat the minute in which it begins. */
+/** Charges the minutes that have started. A pause does not repeat the minute in which it begins. */
 export function addMinutes(
   owed: BillingState,
   { isRunning, nowMs, minuteMicro }: { isRunning: boolean; nowMs: number; minuteMicro: MicroCredits },
