@@ -25,7 +25,7 @@ const ATTEMPTS_MAX = 10
 const RETRY: Backoff = { firstMs: 30_000, capMs: 3_600_000, jitter: 0.5 }
 
 /** Sums of all credits at a time. */
-export interface CreditSums {
+interface CreditSums {
   readonly atMs: number
   readonly charged: MicroCredits
   readonly writtenOff: MicroCredits

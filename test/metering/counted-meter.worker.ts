@@ -9,7 +9,7 @@ import type { UsageRow } from '../../src/metering/usage.ts'
 import { countRows } from '../bench/counted/rows.worker.ts'
 import { stubOf } from './meter.worker.ts'
 
-export interface MeterCounts {
+interface MeterCounts {
   alarms: number
   objectRows: number
   d1Rows: number

@@ -52,7 +52,7 @@ export interface DeploymentSize {
 }
 
 /** Usage of all customers in a month. */
-export interface CustomerUse {
+interface CustomerUse {
   /** Accounts whose streams always run, each on one relay, and streams of each. */
   readonly streaming: number
   readonly streams: number
@@ -70,7 +70,7 @@ interface BillLine {
 const NO_USE: CustomerUse = { streaming: 0, streams: 0, calls: 0 }
 
 /** Lines of a month. Assumes a connected feeder, and that the log, the hubs and relays with subscribers never sleep. */
-export function monthBill(
+function monthBill(
   { blocksPerSecond, hubs, relays, coins }: DeploymentSize,
   { streaming, streams, calls }: CustomerUse = NO_USE,
 ): BillLine[] {
@@ -112,7 +112,7 @@ export function monthBill(
   ]
 }
 
-export const totalOf = (bill: readonly BillLine[]) => bill.reduce((sum, { dollars }) => sum + dollars, 0)
+const totalOf = (bill: readonly BillLine[]) => bill.reduce((sum, { dollars }) => sum + dollars, 0)
 
 /** Monthly base cost in dollars without any customers. */
 export const dollarsPerMonth = (size: DeploymentSize) => totalOf(monthBill(size))

@@ -20,7 +20,7 @@ export interface LogPage extends Range {
   readonly anchor: EvmHeader | null
 }
 
-export const HEAD_CACHE_MS = 2_000
+const HEAD_CACHE_MS = 2_000
 /** Blocks of one request: initial and maximum. */
 const INITIAL_BLOCKS = 500
 const MAX_BLOCKS = 10_000
