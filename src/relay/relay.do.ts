@@ -38,7 +38,7 @@ import { parseAttachment } from './sockets/attachment.ts'
 import { refreshCallers } from './sockets/callers.client.ts'
 import type { Clock, Connection } from './sockets/connection.ts'
 import { GUEST_HEADER, poolOf } from './sockets/placement.ts'
-import { HEAVY, LIGHT, RelayUnread } from './sockets/unread.ts'
+import { HEAVY, IsolateRelays, LIGHT, RelayUnread } from './sockets/unread.ts'
 import { StateFanout } from './states/state-fanout.ts'
 import { SubscriptionStore } from './subscriptions/subscription.store.ts'
 import type { Ports } from './subscriptions/subscription.ts'
@@ -49,6 +49,8 @@ const MOVED = 'moved'
 /** Timeout of a meter report. */
 const METER_TIMEOUT_MS = 5000
 
+/** Relays in this isolate. */
+const ISOLATE = new IsolateRelays()
 const CLOCK: Clock = {
   get nowMs() {
     return Date.now()
@@ -82,7 +84,8 @@ export class Relay extends DurableObject<Cloudflare.Env> {
     const gateway = gatewayOf(env)
     const waitUntil: WaitUntil = (work) => ctx.waitUntil(work)
     const moved = ctx.storage.kv.get<[string, number][]>(MOVED)
-    this.#unread = new RelayUnread(poolOf(name) === 'heavy' ? HEAVY : LIGHT, CLOCK.nowMs, moved)
+    this.#unread = new RelayUnread(poolOf(name) === 'heavy' ? HEAVY : LIGHT, CLOCK.nowMs, moved, ISOLATE)
+    ISOLATE.add(name, this.#unread)
     this.#accounts = new Accounts({
       relay: name,
       life: CLOCK.nowMs,

@@ -1,7 +1,7 @@
 // Bytes that a relay sent and that clients have not proved to have read, by account. This limit bounds memory that the
 // platform hides. Invariants: the sockets of an account hold at most twice its limit, not counting bytes that are
-// presumed read; a relay holds at most its watermark plus the stranded bytes. Beyond that it closes sockets, those of
-// the largest account first.
+// presumed read; a relay holds at most its part of the isolate's watermark plus the stranded bytes. Beyond that it closes
+// sockets, those of the largest account first.
 //
 // An honest client without proofs looks like one that never reads. So a client without proofs is presumed to read at a
 // fixed rate until it leaves a close unanswered. A client that needs more moves to heavy relays, where it affects only
@@ -29,9 +29,9 @@ export const LIGHT: UnreadRules = { bytes: 16 * MIB, presumedPerSecond: 32 * 102
 /** The snapshots of one wildcard (25 MB) fit. The live changes of two wildcards (181 KB/s each) fit indefinitely. */
 export const HEAVY: UnreadRules = { bytes: 32 * MIB, presumedPerSecond: 512 * 1024, canMove: false }
 
-/** Maximum unread bytes of a relay, which has 128 MB. The relay itself needs about 25 MB. */
+/** Maximum unread bytes of all relays of an isolate, which has 128 MB. */
 export const WATERMARK_BYTES = 40 * MIB
-/** Maximum number of unread bytes on sockets that we closed and whose clients have not closed them yet. */
+/** Maximum number of their unread bytes on sockets that we closed and whose clients have not closed them yet. */
 export const MAX_STRANDED_BYTES = 40 * MIB
 /** Share of an account's limit, and of the watermark, that snapshots may use. The rest is for live changes. */
 const SNAPSHOT_SHARE = 7 / 8
@@ -57,8 +57,37 @@ const LARGE_BYTES = 8 * 1024 * 1024
 /** Time to wait before checking whether a proof has arrived. */
 const PROVING_RECHECK_MS = 50
 
+/**
+ * The relays of an isolate, which share its memory. A relay that is over its limit can only close its own sockets, so
+ * all relays together hold less than twice the maximum.
+ */
+export class IsolateRelays {
+  /** A relay that is reset runs no code, and its successor replaces it. */
+  readonly #relays = new Map<string, WeakRef<RelayUnread>>()
+
+  add(name: string, relay: RelayUnread): void {
+    this.#relays.set(name, new WeakRef(relay))
+  }
+
+  /** What the other relays leave of the maximum, but at least an equal share. */
+  limit(relay: RelayUnread, kind: 'live' | 'strandedBytes', maxBytes: number): number {
+    let count = 1
+    let others = 0
+    for (const [name, reference] of this.#relays) {
+      const other = reference.deref()
+      if (other === undefined) this.#relays.delete(name)
+      else if (other !== relay && other[kind] > 0) {
+        count++
+        others += other[kind]
+      }
+    }
+    return Math.max(maxBytes - others, maxBytes / count)
+  }
+}
+
 export class RelayUnread {
   readonly rules: UnreadRules
+  readonly #isolate: IsolateRelays
   readonly #accounts = new Map<string, AccountUnread>()
   /** Accounts to redirect, with their expiry. */
   readonly #moved = new BoundedMap<string, number>(MAX_MOVED)
@@ -73,9 +102,15 @@ export class RelayUnread {
   strandedBytes = 0
   #presumedMs: number
 
-  /** `moved`: result of `movedAccounts` before a restart. */
-  constructor(rules: UnreadRules, nowMs: number, moved: readonly (readonly [string, number])[] = []) {
+  /** `moved`: result of `movedAccounts` before a restart. `isolate`: the relays that share its memory. */
+  constructor(
+    rules: UnreadRules,
+    nowMs: number,
+    moved: readonly (readonly [string, number])[] = [],
+    isolate = new IsolateRelays(),
+  ) {
     this.rules = rules
+    this.#isolate = isolate
     this.#presumedMs = nowMs
     for (const [name, untilMs] of moved) this.#moved.set(name, untilMs)
   }
@@ -121,9 +156,15 @@ export class RelayUnread {
     for (const account of this.#accounts.values()) account.presumeRead(Math.floor(bytes), nowMs)
   }
 
+  /** Maximum unread bytes of this relay now. */
+  get watermark(): number {
+    return this.#isolate.limit(this, 'live', WATERMARK_BYTES)
+  }
+
   /** Above the watermark, cuts the larger half of the largest account's sockets until it is below. */
   enforceWatermark(): void {
-    while (this.live > WATERMARK_BYTES) {
+    const { watermark } = this
+    while (this.live > watermark) {
       let largest: AccountUnread | undefined
       for (const account of this.#accounts.values()) if (account.live > (largest?.live ?? 0)) largest = account
       largest?.cutLargest()
@@ -149,7 +190,7 @@ export class RelayUnread {
 
   /** True if so much data is stranded that only a restart frees it. */
   get isOverfull(): boolean {
-    return this.strandedBytes > MAX_STRANDED_BYTES
+    return this.strandedBytes > this.#isolate.limit(this, 'strandedBytes', MAX_STRANDED_BYTES)
   }
 }
 
@@ -204,7 +245,7 @@ export class AccountUnread {
     const { rules, live } = this.#relay
     if (bytes > LARGE_BYTES && this.canFit(bytes) && this.#relay.isLargeBlocked(nowMs)) return RECHECK_MS
     const over = this.live + this.strandedBytes + bytes - rules.bytes * SNAPSHOT_SHARE
-    if (over <= 0) return live + bytes > WATERMARK_BYTES * SNAPSHOT_SHARE ? RECHECK_MS : 0
+    if (over <= 0) return live + bytes > this.#relay.watermark * SNAPSHOT_SHARE ? RECHECK_MS : 0
     const waitMs = Math.ceil((over / rules.presumedPerSecond) * 1000)
     return rules.canMove && waitMs > MAX_WAIT_MS ? Number.POSITIVE_INFINITY : waitMs
   }

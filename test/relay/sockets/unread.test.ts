@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import type { SocketUnread } from '../../../src/relay/sockets/unread.ts'
 import {
   HEAVY,
+  IsolateRelays,
   LIGHT,
   MAX_STRANDED_BYTES,
   RelayUnread,
@@ -189,6 +190,26 @@ test('above the watermark the largest account is cut, its larger sockets first, 
     true,
     false,
   ])
+})
+
+test('relays of an isolate share its watermark: each has what the others leave, and at least an equal share', () => {
+  const isolate = new IsolateRelays()
+  const relays = [1, 2].map((n) => {
+    const relay = new RelayUnread(HEAVY, 0, [], isolate)
+    isolate.add(`relay ${n}`, relay)
+    return relay
+  })
+  const [first, second] = relays as [RelayUnread, RelayUnread]
+  new Client(first, 'a').reading.countSend(25 * MIB)
+  first.enforceWatermark()
+  expect([first.live, second.watermark]).toEqual([25 * MIB, WATERMARK_BYTES / 2])
+  new Client(second, 'b').reading.countSend(10 * MIB)
+  new Client(second, 'c').reading.countSend(12 * MIB)
+  second.enforceWatermark()
+  first.enforceWatermark()
+  expect([first.live, second.live]).toEqual([25 * MIB, 10 * MIB])
+  isolate.add('relay 1', new RelayUnread(HEAVY, 0, [], isolate))
+  expect(second.watermark).toBe(WATERMARK_BYTES)
 })
 
 test('stranded data restarts the relay in the end, and its accounts are remembered', () => {
