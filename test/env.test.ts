@@ -10,9 +10,9 @@ import {
 } from '../scripts/worker-agreement.ts'
 import { ROLES, WORKERS } from '../scripts/workers.ts'
 import { ArchiveSettings } from '../src/archive/archive/archive-settings.ts'
-import { EgressSettings } from '../src/core/egress.ts'
 import { LiveSettings, readVariables } from '../src/core/variables.ts'
 import { GatewaySettings, gatewaySettings } from '../src/env.ts'
+import { AlertSettings } from '../src/monitor/alert-settings.ts'
 import { SinkSettings } from '../src/pipelines/sink/sink-settings.ts'
 
 const configs = readConfigs()
@@ -25,7 +25,7 @@ const liveSettings = (env: object) => readVariables(LiveSettings, env)
 describe('wrangler file variables', () => {
   it('are all parsed', () => {
     expect(Object.keys(gateway.vars).sort()).toEqual(Object.keys(GatewaySettings.shape).sort())
-    expect(Object.keys(live.vars).sort()).toEqual(Object.keys(EgressSettings.shape).sort())
+    expect(Object.keys(live.vars).sort()).toEqual(Object.keys({ ...AlertSettings.shape }).sort())
     const ofJobs = { ...ArchiveSettings.shape, ...SinkSettings.shape }
     expect(Object.keys(jobs.vars).sort()).toEqual(Object.keys(ofJobs).sort())
     expect(liveSettings(live.vars)).toEqual({

@@ -122,7 +122,8 @@ function answer(method: string, path: string, body: string): unknown {
   if (part === 'subdomain' || kind === 'workers') return { enabled: true, subdomain: { enabled: true } }
   if (kind !== undefined && known === undefined) return null
   if (part === 'secrets') return known!.filter(({ type }) => type === 'secret_text')
-  if (kind === 'services') return { default_environment: { environment: 'production', script: { tag: 't', tags: [] } } }
+  if (kind === 'services')
+    return { default_environment: { environment: 'production', script: { tag: 't', tags: [], migration_tag: 'v1' } } }
   if (part === 'deployments' && method === 'POST') {
     deployment = (JSON.parse(body) as { versions: DeployedShare[] }).versions
     deployments.push(deployment)

@@ -99,6 +99,7 @@ const COMMANDS: Readonly<Record<string, readonly [args: string, code: number, sa
   'build:client': ['', 0, /^\s*$/],
   bench: ['--nope', 2, /--nope/],
   crash: ['--nope', 2, /--nope/],
+  rehearse: ['--nope', 2, /--nope/],
   soak: ['--nope', 2, /--nope/],
   sim: ['--nope', 2, /--nope/],
   laws: ['--nope', 2, /--nope/],

@@ -31,11 +31,11 @@ export const BREAKAGES = {
     text: 'Date.now() < this.#checksumAllUntilMs',
     broken: 'false',
   },
-  /** A minute that is asked for again is charged again. */
+  /** A minute that is paid is charged again with the next one. */
   'double-minute': {
     file: 'src/metering/streams/stream-ledger.ts',
-    text: 'charge.ordinal <= row.ordinal',
-    broken: 'charge.ordinal < row.ordinal',
+    text: 'Math.max(row.ordinal, charge.ordinal - charge.count) + 1',
+    broken: 'Math.min(row.ordinal, charge.ordinal - charge.count)',
   },
   /** A failed report drops the ends that it was to report. */
   'lost-end': {

@@ -51,7 +51,10 @@ const GOOD: Findings = {
     speed: { fills: 200, books: 100 },
   },
   audit: { accounts: 1, compared: 3, charged: 3, least: 2, most: 4, writtenOff: 0, faults: [] },
-  heap: { bytes: 200_000_000, objects: [{ name: 'BlockLog', bytes: 50_000_000 }] },
+  heap: {
+    isolates: [{ worker: 'weir-live', bytes: 90_000_000 }],
+    objects: [{ name: 'BlockLog', bytes: 50_000_000 }],
+  },
   churn: {
     connections: 100,
     subscriptions: 400,
@@ -85,7 +88,7 @@ it.each<[string, Partial<Findings>]>([
   ['a time that went back', { quiet: { ...GOOD.quiet!, back: ['client 7'] } }],
   ['clients that were not asked what they were told', { quiet: null }],
   ['no audit', { audit: null }],
-  ['an object that is too large', { heap: { bytes: 1, objects: [{ name: 'Relay', bytes: 105_000_000 }] } }],
+  ['an isolate that is too large', { heap: { isolates: [{ worker: 'weir-live', bytes: 105_000_000 }], objects: [] } }],
   ['memory that was not measured', { heap: null }],
   ['connections that nobody measured', { churn: null }],
   [

@@ -4,21 +4,29 @@ import { WebSocket } from 'ws'
 import { type Heap, type Retained, SnapshotReader } from './heap-snapshot.ts'
 
 const TIMEOUT_MS = 300_000
-const CLASSES = ['BlockLog', 'BookHub', 'Relay', 'CreditMeter', 'SourceBudget', 'OrderBook', 'Archiver', 'Compactor']
+const CLASSES = {
+  'weir-live': ['BlockLog', 'BookHub', 'Relay', 'CreditMeter', 'SourceBudget', 'StatusCache', 'Monitor'],
+  'weir-jobs': ['OrderBook', 'Archiver', 'Compactor', 'Sink', 'PipelineFollower'],
+} as const
 
-/** A Worker: the routes, or every object of this machine. */
-export type Worker = 'weir' | 'weir-live'
+/** A Worker: the routes, or all objects of a Worker on this machine, which share an isolate. */
+export type Worker = 'weir' | keyof typeof CLASSES
 
 export interface HeapReport {
-  /** All of the isolate of the live Worker. */
-  readonly bytes: number
+  readonly isolates: readonly { readonly worker: Worker; readonly bytes: number }[]
   readonly objects: readonly Retained[]
 }
 
-/** What each object of the live Worker retains. workerd stands still while the snapshot is taken. */
+/** What each isolate of objects holds, and each object retains. workerd stands still while a snapshot is taken. */
 export async function heapReport(inspector: string): Promise<HeapReport> {
-  const heap = await heapSnapshot(inspector, 'weir-live')
-  return { bytes: heap.bytes, objects: heap.retained(CLASSES) }
+  const isolates = []
+  const objects = []
+  for (const worker of ['weir-live', 'weir-jobs'] as const) {
+    const heap = await heapSnapshot(inspector, worker)
+    isolates.push({ worker, bytes: heap.bytes })
+    objects.push(...heap.retained(CLASSES[worker]))
+  }
+  return { isolates, objects: objects.sort((a, b) => b.bytes - a.bytes) }
 }
 
 export async function heapSnapshot(inspector: string, worker: Worker): Promise<Heap> {

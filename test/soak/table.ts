@@ -14,8 +14,8 @@ import type { Absence } from './wellness.ts'
 const LIVE_WITHIN_MS = 60_000
 /** An order-level book comes out of a snapshot file of the node, of which a fault takes away the one that is being made. */
 const ORDERS_LIVE_WITHIN_MS = 180_000
-/** What a Durable Object may hold, less what its runtime needs. */
-const OBJECT_MB = 100
+/** All objects of an isolate share 128 MB. */
+const ISOLATE_MB = 100
 /** Growth of an isolate's heap over connections that came and went. */
 export const GROWTH_MOST = 0.05
 
@@ -65,7 +65,7 @@ export function failures(found: Findings): string[] {
   const wrong = found.comparisons.flatMap((comparison) =>
     comparison.wrong.map((one) => `${one} at ${comparison.height}`),
   )
-  const heavy = found.heap?.objects.filter(({ bytes }) => bytes > OBJECT_MB * 1024 * 1024) ?? []
+  const heavy = found.heap?.isolates.filter(({ bytes }) => bytes > ISOLATE_MB * 1024 * 1024) ?? []
   const last = found.comparisons.at(-1)
   return [
     ...found.troubles,
@@ -84,7 +84,7 @@ export function failures(found: Findings): string[] {
     ...(found.past === null ? ['the archive was not looked at'] : some('of the archive differ', found.past.wrong)),
     ...(found.audit === null ? ['credits were not audited'] : some('credits do not add up', found.audit.faults)),
     ...(found.heap === null ? ['memory of objects was not measured'] : []),
-    ...heavy.map(({ name, bytes }) => `a ${name} holds ${megabytes(bytes)}`),
+    ...heavy.map(({ worker, bytes }) => `the objects of ${worker} hold ${megabytes(bytes)}`),
     ...ofChurn(found.churn),
   ]
 }
@@ -175,7 +175,15 @@ export function tableOf(found: Findings): string {
           `${kilobytes(before)}, ${kilobytes(after)}`,
         ])
       : []),
-    ...(heap ? [['JavaScript heap of all objects together', megabytes(heap.bytes)], ...largest(heap)] : []),
+    ...(heap
+      ? [
+          ...heap.isolates.map(({ worker, bytes }) => [
+            `JavaScript heap of all objects of ${worker}`,
+            megabytes(bytes),
+          ]),
+          ...largest(heap),
+        ]
+      : []),
     ...found.taken.map(({ name, peakMb, share }) => [
       `${name}: most resident memory · CPU`,
       `${peakMb.toFixed(0)} MB · ${(100 * share).toFixed(0)} % of a core`,

@@ -14,7 +14,7 @@
 import type { MicroCredits } from '../../core/amount.ts'
 import { type Backoff, backoffMs } from '../../core/backoff.ts'
 import type { KeyHash } from '../../core/ids.ts'
-import { AMPLE, isReportDue, REPORT_AT, REPORT_EVERY_MS } from '../../metering/credit-lease.ts'
+import { AMPLE, isReportDue, REPORT_AT } from '../../metering/credit-lease.ts'
 import type { DeliveryFailure, DeliverySuccess } from '../destinations/batch.ts'
 import type { EmptyRange } from '../follower-api.ts'
 import { FatalPipelineError } from '../pipeline.ts'
@@ -66,6 +66,8 @@ const MAX_DEAD_LETTERS = 1_000
 const KEY_CHECK_MS = 20_000
 /** Maximum unreported amount while the meter does not respond; one more batch may be in flight. */
 const MAX_UNREPORTED: MicroCredits = REPORT_AT
+/** A meter that is away is asked again after this time. */
+const METER_RETRY_MS = 10_000
 const UNPAID_RETRY_MS = 60_000
 /** Minutes of a pipeline without rows are charged together after this time. */
 const REST_CHARGE_MS = 10 * 60_000
@@ -255,7 +257,7 @@ export class Delivery {
       const waitMs = waitsFor === 'key' ? null : isUnpaid ? this.#unpaidMs : await this.#step()
       if (waitMs !== null) return waitMs
       if (unreported(this.#state.owed) > 0) await this.#settle(false)
-      return unreported(this.#state.owed) > 0 ? REPORT_EVERY_MS : null
+      return unreported(this.#state.owed) > 0 ? METER_RETRY_MS : null
     } catch (error) {
       this.#assembler = null
       this.#batch = null
@@ -525,7 +527,7 @@ export class Delivery {
 
   /** Delay before the meter is asked again. */
   get #unpaidMs(): number {
-    return Math.max(0, (this.#state.owed.askAtMs ?? this.#settledMs + REPORT_EVERY_MS) - this.#ports.nowMs())
+    return Math.max(0, (this.#state.owed.askAtMs ?? this.#settledMs + METER_RETRY_MS) - this.#ports.nowMs())
   }
 
   /** Asks the meter immediately if the key was unpaid or ended, or the meter was unavailable. */
@@ -544,7 +546,7 @@ export class Delivery {
     // Here and below, a longer wait means that the clock was set back.
     if (owed.askAtMs !== null) return waitMs <= 0 || waitMs > UNPAID_RETRY_MS
     const sinceMs = Math.abs(nowMs - this.#settledMs)
-    if (this.#isMeterDown) return sinceMs >= REPORT_EVERY_MS
+    if (this.#isMeterDown) return sinceMs >= METER_RETRY_MS
     if (this.#meter?.of !== this.#payer || this.#isShort || owed.debts || sinceMs >= KEY_CHECK_MS) return true
     return unreported(owed) > 0 && isReportDue(unreported(owed), sinceMs, this.#meter.available)
   }

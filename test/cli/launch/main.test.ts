@@ -37,7 +37,9 @@ function startIn(environment: NodeJS.ProcessEnv, ...more: string[]): Promise<{ c
 }
 
 const SECRETS = JSON.stringify({
-  ...Object.fromEntries(['ADMIN_TOKEN', 'FEED_TOKEN', 'KEY_SECRET'].map((name) => [name, 'x'.repeat(32)])),
+  ...Object.fromEntries(
+    ['ADMIN_TOKEN', 'FEED_TOKEN', 'METRICS_TOKEN', 'KEY_SECRET'].map((name) => [name, 'x'.repeat(32)]),
+  ),
   key: null,
   serviceKey: null,
 })

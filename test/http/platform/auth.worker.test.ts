@@ -12,6 +12,7 @@ import { operationText } from '../../../src/http/docs/openapi-operations.ts'
 import { adminRoutes } from '../../../src/http/platform/admin.route.ts'
 import { ENDPOINTS as ALL } from '../../../src/http/platform/catalogue.ts'
 import { defineEndpoint, reply } from '../../../src/http/platform/endpoint.ts'
+import { LeasePool } from '../../../src/metering/leases.client.ts'
 import { spend } from '../../metering/meter.worker.ts'
 import { ADMIN_TOKEN, bindings, chargingOf, KEY_SECRET, keyed, meterOf, newKey, platformOf } from './operator.worker.ts'
 
@@ -51,12 +52,17 @@ const managed = defineEndpoint({
 
 const ENDPOINTS = [priced, managed]
 
-const gateway = () => keyed({ endpoints: ENDPOINTS })
+/** Isolates that report at once. */
+const clock = { nowMs: Date.now, sleep: async () => {}, newId: () => crypto.randomUUID() }
+const gateway = () => keyed({ endpoints: ENDPOINTS, charging: chargingOf(new LeasePool(clock)) })
 
-const usageOf = (account: string) =>
-  runInDurableObject(bindings.CREDIT_METER.getByName(account), (_, { storage }) =>
+const usageOf = async (account: string) => {
+  // Writes the rows of this hour.
+  await meterOf(account).usage(0, Date.now())
+  return runInDurableObject(bindings.CREDIT_METER.getByName(account), (_, { storage }) =>
     storage.sql.exec('SELECT product, type, calls, amount, key_hash FROM usage').toArray(),
   )
+}
 
 describe('an endpoint with a price', () => {
   it('charges only 2xx responses, under its own id', async () => {
