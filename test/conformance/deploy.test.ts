@@ -42,8 +42,9 @@ const DEPLOYMENT = {
   created_on: '2026-01-01',
   annotations: {},
 }
-/** The current deployment of a Worker, and all that were requested. */
-let deployment: readonly DeployedShare[] = [{ version_id: OLD_ID, percentage: 100 }]
+/** The current deployment of a Worker, and all that were requested for the live Worker. */
+const OLD: readonly DeployedShare[] = [{ version_id: OLD_ID, percentage: 100 }]
+let deployment = OLD
 const deployments: (readonly DeployedShare[])[] = []
 /** For all bindings. */
 let database = new RemoteD1()
@@ -117,7 +118,7 @@ function answer(method: string, path: string, body: string): unknown {
   if (kind === 'scripts' && part === 'versions') {
     const { bindings } = JSON.parse(/name="metadata"[^{]*(\{.*\})\r\n/.exec(body)![1]!) as Upload
     uploads.push({ worker, bindings })
-    return { id: ID, startup_time_ms: 1, resources: { script: { etag: 'e' } } }
+    return { id: ID, startup_time_ms: 1, metadata: { has_preview: false }, resources: { script: { etag: 'e' } } }
   }
   if (part === 'subdomain' || kind === 'workers') return { enabled: true, subdomain: { enabled: true } }
   if (kind !== undefined && known === undefined) return null
@@ -125,6 +126,7 @@ function answer(method: string, path: string, body: string): unknown {
   if (kind === 'services')
     return { default_environment: { environment: 'production', script: { tag: 't', tags: [], migration_tag: 'v1' } } }
   if (part === 'deployments' && method === 'POST') {
+    if (worker !== 'weir-live') return { id: ID }
     deployment = (JSON.parse(body) as { versions: DeployedShare[] }).versions
     deployments.push(deployment)
     return { id: ID }
@@ -217,6 +219,8 @@ it(
   'moves the live objects in steps with --gradual, then deploys the rest',
   async () => {
     let state = 'live'
+    deployment = OLD
+    deployments.length = 0
     const gateway = await startServer((_, response) => void response.end(JSON.stringify({ state })))
     const change = (file: string) =>
       writeFileSync(file, readFileSync(file, 'utf8').replace('PUBLIC_URL = ""', `PUBLIC_URL = "${gateway.url}"`))
@@ -237,7 +241,7 @@ it(
         ],
         [[false, 100]],
       ])
-      deployment = [{ version_id: OLD_ID, percentage: 100 }]
+      deployment = OLD
       state = 'silent'
       expect(await deploy(['--gradual'])).toMatchObject({
         code: 1,
