@@ -69,7 +69,7 @@ export class IsolateRelays {
     this.#relays.set(name, new WeakRef(relay))
   }
 
-  /** What the other relays leave of the maximum, but at least an equal share. */
+  /** The rest of the maximum after the other relays, but at least an equal share. */
   limit(relay: RelayUnread, kind: 'live' | 'strandedBytes', maxBytes: number): number {
     let count = 1
     let others = 0
