@@ -27,11 +27,10 @@ export class ManualClock implements LeaseClock {
       next.wake()
     }
     this.now = end
-    await settled()
   }
 }
 
 /** Resolves after all work that needs no time. */
 async function settled(): Promise<void> {
-  for (let i = 0; i < 10; i++) await new Promise((resolve) => setImmediate(resolve))
+  for (let i = 0; i < 2; i++) await new Promise((resolve) => setImmediate(resolve))
 }
