@@ -64,7 +64,8 @@ export class RequestLease {
   ): void {
     this.#tokens = Math.min(this.#available(nowMs) + granted, Math.max(ask.need, tokensAhead(this.perSecond)))
     this.#requestedMs = sentAtMs
-    this.#refusedUntilMs = nowMs + waitMs
+    // Calls that waited may have an older clock, because the platform's clock only advances with a request's own I/O.
+    this.#refusedUntilMs = waitMs > 0 ? nowMs + waitMs : 0
     this.#remaining = remaining
     this.#remainingAtMs = nowMs
   }

@@ -123,6 +123,12 @@ describe('requests leased by many isolates', () => {
     expect(small.take(TOKENS_TTL_MS)).toBe('ask')
   })
 
+  it('refuse no call whose clock is older than the response', () => {
+    const tokens = new RequestLease('info', 100)
+    tokens.applyResponse(tokens.request(1, 0)!, { granted: 1, waitMs: 0, remaining: 99 }, 0, 300)
+    expect([tokens.take(200), tokens.take(200)]).toEqual(['go', 'ask'])
+  })
+
   it('are fetched one by one at four per second', () => {
     const meter = new RequestBuckets()
     const tokens = new RequestLease('rest', 4)

@@ -6,10 +6,12 @@ import { execFileSync, spawn } from 'node:child_process'
 import { build } from '../../src/cli/launch/build.node.ts'
 import { commandLine, program, valueParser } from '../../src/core/command-line.node.ts'
 import { wholeNumber } from '../../src/core/whole-number.ts'
+import { startWorld } from '../kit/gateway.ts'
 import { ROOT } from '../kit/program.ts'
 import { rehearseAccount } from './account/account.node.ts'
 import { MIXTURES, previousBundles } from './previous.node.ts'
 import { resetRun } from './reset-run.ts'
+import { Rehearsal } from './topology.ts'
 
 const REHEARSE = program('npm run rehearse --', 'the built Workers under the conditions of the platform', [
   '--clients 400',
@@ -41,13 +43,19 @@ const SUITES = ['contract', 'keys', 'streams', 'info', 'upstreams', 'edge', 'cra
 const MIXED_SUITES = ['keys', 'streams', 'info']
 
 const failed: string[] = []
+const durations: string[] = []
 
 await build(ROOT)
 await step('conformance, contract, credits and kills', () => tests(SUITES))
 await step(`${clients} clients while all objects are reset`, async () => {
-  const { failures, recoveredMs } = await resetRun({ clients, resets, scale, blockEveryMs: 500, say: console.log })
-  if (failures.length > 0) throw new Error(failures.join('; '))
-  console.log(`recovered after ${recoveredMs.join(', ')} ms`)
+  const world = await startWorld({ rehearsal: new Rehearsal({ scale }) })
+  try {
+    const { failures, recoveredMs } = await resetRun(world, { clients, resets, blockEveryMs: 500, say: console.log })
+    if (failures.length > 0) throw new Error(failures.join('; '))
+    console.log(`recovered after ${recoveredMs.join(', ')} ms`)
+  } finally {
+    await world.stop()
+  }
 })
 if (previous === null)
   console.log('previous release: skipped, because nothing has been released (--previous REF names one)')
@@ -59,17 +67,20 @@ else {
     )
   bundles.remove()
 }
+console.log(`\n${durations.join('\n')}`)
 for (const name of failed) console.log(`FAILED ${name}`)
 process.exit(failed.length > 0 ? 1 : 0)
 
 async function step(name: string, run: () => Promise<void>): Promise<void> {
   console.log(`\n== ${name}`)
+  const sinceMs = performance.now()
   try {
     await run()
   } catch (error) {
     console.error(error instanceof Error ? error.message : error)
     failed.push(name)
   }
+  durations.push(`${Math.round((performance.now() - sinceMs) / 1000)} s  ${name}`)
 }
 
 function tests(names: readonly string[], env: Record<string, string> = {}): Promise<void> {

@@ -1,21 +1,18 @@
-// Follows one stream with many clients in a rehearsal, and resets all objects within a second, as a deploy or a restart
-// by the platform does. Throws unless every client resumes without losing a block and the ledgers add up.
+// Follows one stream of a rehearsed gateway with many clients, and resets all objects within a second, as a deploy or a
+// restart by the platform does. Throws unless every client resumes without losing a block and the ledgers add up.
 
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Connection } from '../../src/client/connection.ts'
 import { nodeRuntime } from '../../src/client/node-runtime.node.ts'
 import { allFillsBody } from '../../src/client/subscription.ts'
 import type { Fill, UserFill } from '../../src/protocol/feed/block.ts'
 import { RunningFeeder } from '../kit/feeder.ts'
 import { fillWith } from '../kit/fills.ts'
-import { startWorld, type World } from '../kit/gateway.ts'
+import type { World } from '../kit/gateway.ts'
 import { until } from '../kit/until.ts'
-import { Rehearsal } from './topology.ts'
 
 export interface ResetOrder {
   readonly clients: number
   readonly resets: number
-  readonly scale: number
   readonly blockEveryMs: number
   readonly say: (line: string) => void
 }
@@ -85,8 +82,7 @@ class Follower {
   }
 }
 
-export async function resetRun({ clients, resets, scale, blockEveryMs, say }: ResetOrder): Promise<ResetReport> {
-  const world = await startWorld({ rehearsal: new Rehearsal({ scale }) })
+export async function resetRun(world: World, { clients, resets, blockEveryMs, say }: ResetOrder): Promise<ResetReport> {
   const blockOf = (height: number) => ({
     type: 'block' as const,
     height,
@@ -146,8 +142,6 @@ export async function resetRun({ clients, resets, scale, blockEveryMs, say }: Re
     clearInterval(blocks)
     for (const one of followers) one.close()
     feeder.end()
-    await sleep(100)
-    await world.stop()
   }
 }
 
