@@ -29,7 +29,9 @@ it('ends with every book equal to the exchange’s and every credit accounted fo
     expect(found.audit!.charged).toBeGreaterThan(0)
     expect(found.churn!.subscriptions).toBe(1_000)
     // Objects at rest, such as meters, may already have been evicted.
-    expect(found.heap!.objects.map(({ name }) => name)).toEqual(expect.arrayContaining(['BlockLog', 'BookHub', 'Relay']))
+    expect(found.heap!.objects.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['BlockLog', 'BookHub', 'Relay']),
+    )
   } finally {
     folder.remove()
   }
