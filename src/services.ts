@@ -162,6 +162,7 @@ function build(env: Env & MonitorEnv) {
     enterGraphql: (key: string, address: string | null, waitUntil: WaitUntil) =>
       keys.identify(keyEnv, key, { product: 'graphql', kind: 'api' }, waitUntil, address),
     callersMeter,
+    visitorsRegion: () => ownRegion,
     addressOf,
     wrongToken,
     countRequest: requestCounter(env),

@@ -10,7 +10,7 @@ import { keyTable } from './account-keys.node.ts'
 import { accountPath, type GatewayClient } from './gateway.node.ts'
 import { type CommandAction, type CommandResult, showResponse, toResult } from './shell.node.ts'
 import { details, headedTable, sideBySide } from './table.node.ts'
-import { CreditsValue, DayValue, ListValue, PlanTermsValue, TERMS_HELP, TermsValue } from './values.ts'
+import { CreditsValue, DayValue, ListValue, PlanTermsValue, REGION_HELP, TERMS_HELP, TermsValue } from './values.ts'
 
 const ID_HELP = 'account id: 1 to 64 letters, digits, "_" or "-"'
 
@@ -23,11 +23,8 @@ export function accountCommands(admin: Command, act: CommandAction, now: () => n
     .argument('<account>', ID_HELP)
     .option('--plan <name>', 'plan (default: trial)')
     .option('--terms <terms>', 'terms for this account, if its plan allows them', valueParser(TermsValue))
-    .option(
-      '--credits <n>',
-      'initial credits, which replace those of the first period and do not expire',
-      valueParser(CreditsValue),
-    )
+    .option('--credits <n>', 'credits that do not expire, instead of those of its plan', valueParser(CreditsValue))
+    .option('--region <region>', REGION_HELP)
     .addHelpText('after', TERMS_HELP)
     .action(
       act(async (gateway, account, options) => {

@@ -10,7 +10,7 @@ import { type DevFile, readDevFile } from './dev-file.node.ts'
 import type { GatewayClient } from './gateway.node.ts'
 import { accountPath } from './gateway.node.ts'
 import { type CommandResult, commandRunner, gatewayProgram, processShell, type Shell } from './shell.node.ts'
-import { CreditsValue } from './values.ts'
+import { CreditsValue, REGION_HELP } from './values.ts'
 
 const DEMO = 'demo'
 const NO_ACCOUNT = /^--account: [^;]*$/
@@ -31,7 +31,12 @@ export function keysProgram(shell: Shell): Command {
     )
     .option('--credits <n>', 'credits of a new account, instead of those of its plan', valueParser(CreditsValue))
     .option('--plan <name>', 'plan of a new account (default: trial)')
-    .action(act((gateway, { account, credits, plan, ...key }) => createKey(gateway, key, { credits, plan }, account)))
+    .option('--region <region>', REGION_HELP)
+    .action(
+      act((gateway, { account, credits, plan, region, ...key }) =>
+        createKey(gateway, key, { credits, plan, region }, account),
+      ),
+    )
   listCommand(keys, act, shell.now)
   revokeCommand(keys, act)
   describeCommand(
@@ -56,6 +61,7 @@ function exportLine({ url, key, service_key }: DevFile): string {
 interface NewAccount {
   readonly credits: string | undefined
   readonly plan: string | undefined
+  readonly region: string | undefined
 }
 
 async function createKey(
@@ -64,7 +70,7 @@ async function createKey(
   newAccount: NewAccount,
   named: string | undefined,
 ): Promise<Result<CommandResult, string>> {
-  const isNewAccount = newAccount.credits !== undefined || newAccount.plan !== undefined
+  const isNewAccount = Object.values(newAccount).some((value) => value !== undefined)
   if (named === undefined && isNewAccount) return issueKey(gateway, { ...key, ...newAccount })
   const account = named ?? DEMO
   const body = { ...key, account }
@@ -85,7 +91,7 @@ async function createKey(
 
 function accountExistsText(account: string, { credits }: NewAccount): string {
   const grant = `npm run admin -- account grant ${account} ${credits ?? 'CREDITS'} --id TEXT`
-  return `--credits and --plan need a new account, and ${account} already exists. Omit them, or add credits with: ${grant}`
+  return `--credits, --plan and --region need a new account, and ${account} already exists. Omit them, or add credits with: ${grant}`
 }
 
 if (import.meta.main) await runProgram(keysProgram(processShell()), process.argv.slice(2))

@@ -4,6 +4,7 @@
 import * as z from 'zod'
 import { parseCredits } from '../core/amount.ts'
 import { nearestName } from '../core/nearest.ts'
+import { REGIONS } from '../core/variables.ts'
 import { wholeNumber } from '../core/whole-number.ts'
 
 /** 30 days. */
@@ -59,6 +60,9 @@ export const RetentionDaysValue = z.union(
   [z.literal('none'), wholeNumber(1, 36_500).transform(String)],
   'must be a whole number of days from 1 to 36,500, or none',
 )
+
+/** Help text for `--region`. */
+export const REGION_HELP = `region of a new account's calls, where its meter is created: ${REGIONS.join(', ')} (default: FEED_REGION)`
 
 export const DayValue = z.iso.date('must be a UTC day such as 2026-11-01')
 

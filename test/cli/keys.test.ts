@@ -69,14 +69,17 @@ describe('keys create', () => {
   })
 
   it('creates a missing account and reports it', async () => {
-    expect(await keys('create', '--account', 'acme', '--credits', '500', '--plan', 'entry')).toEqual({
-      out: [KEY],
-      notes: ['created account acme (plan entry, 500 credits)', expect.stringMatching(/^account acme; /)],
-      failed: false,
-    })
+    expect(await keys('create', '--account', 'acme', '--credits', '500', '--plan', 'entry', '--region', 'sam')).toEqual(
+      {
+        out: [KEY],
+        notes: ['created account acme (plan entry, 500 credits)', expect.stringMatching(/^account acme; /)],
+        failed: false,
+      },
+    )
     expect(stub.seen.find(({ call }) => call === 'PUT /admin/accounts/acme')?.body).toEqual({
       credits: '500',
       plan: 'entry',
+      region: 'sam',
     })
     accounts.delete('demo')
     expect((await keys('create')).notes[0]).toBe('created account demo (plan trial, 500 credits)')

@@ -20,7 +20,8 @@ import { badField } from './refusal.ts'
 export interface AccountPorts {
   readonly db: D1Database
   readonly kv: KVNamespace
-  meterOf(account: AccountId): AccountMeterApi
+  /** `region`: location hint of a meter that this call creates. */
+  meterOf(account: AccountId, region?: string | null): AccountMeterApi
   nowMs(): number
 }
 
@@ -48,11 +49,11 @@ export function accountsOf({ db, kv, meterOf, nowMs }: AccountPorts): Accounts {
 
   return {
     missingFailure: missing,
-    async ensure(id, choice, credits) {
+    async ensure(id, choice, { credits, region } = {}) {
       const allowed = await allowedPlan(plans, choice)
       if (!allowed.ok) return allowed
       const created = await store.ensureAccount(id, choice.plan, termsText(choice.terms), nowMs())
-      const meter = meterOf(id)
+      const meter = meterOf(id, region)
       // Applies to an existing row as well, because an earlier attempt may have stopped between D1 and the meter.
       if ((await meter.plan()) === null) {
         const row = await store.account(id)

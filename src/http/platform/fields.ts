@@ -2,6 +2,7 @@
 
 import * as z from 'zod'
 import { formatCredits, parseCredits } from '../../core/amount.ts'
+import { REGIONS } from '../../core/variables.ts'
 import { wholeNumber } from '../../core/whole-number.ts'
 
 /** Warnings in a successful response. */
@@ -25,6 +26,11 @@ export const Credits = z
     context.addIssue({ code: 'custom', message: micro.error })
     return z.NEVER
   })
+
+export const MeterRegion = z
+  .enum(REGIONS, `must be one of ${REGIONS.join(', ')}`)
+  .optional()
+  .describe('Region of the account’s future calls, where its credit meter is created and stays; absent: `FEED_REGION`')
 
 export const CreditsText = z.string().regex(/^\d+(\.\d{1,6})?$/)
 

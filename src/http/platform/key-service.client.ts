@@ -114,14 +114,20 @@ export class KeyService implements Keys {
   }
 
   /** Account of the key; a new account if the request names none. */
-  async #accountFor({ account, plan = 'trial', terms = {}, credits }: KeyInput): Promise<Result<string, Failure>> {
+  async #accountFor({
+    account,
+    plan = 'trial',
+    terms = {},
+    credits,
+    region,
+  }: KeyInput): Promise<Result<string, Failure>> {
     if (account !== undefined) {
       if ((await this.#store.account(account)) === null)
         return err(badField('account', 'does not exist. Create the account first'))
       return ok(account)
     }
     const id = `acct_${randomBase58(12, (bytes) => crypto.getRandomValues(new Uint8Array(bytes)))}`
-    const made = await accountsOf(this.#ports).ensure(id, { plan, terms }, credits)
+    const made = await accountsOf(this.#ports).ensure(id, { plan, terms }, { credits, region })
     return made.ok ? ok(id) : made
   }
 

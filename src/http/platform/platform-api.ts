@@ -112,17 +112,25 @@ interface GrantResult {
   readonly account: AccountState
 }
 
+/** How a new account starts. */
+export interface AccountOpening {
+  /** First credits, instead of the plan's. */
+  readonly credits?: MicroCredits | undefined
+  /** Location hint of the account's meter, which never moves. Absent: FEED_REGION. */
+  readonly region?: string | null | undefined
+}
+
 export interface Accounts {
   /**
    * Failure if the account does not exist, else null. Must be checked before calling a meter, so that unknown names
    * create no object.
    */
   missingFailure(id: string): Promise<Failure | null>
-  /** Creates the account with its first credits (by default the plan's); an existing account stays unchanged. */
+  /** Creates the account with its meter; an existing account stays unchanged. */
   ensure(
     id: string,
     choice: PlanChoice,
-    credits?: MicroCredits,
+    opening?: AccountOpening,
   ): Promise<Result<{ readonly created: boolean; readonly account: AccountState }, Failure>>
   /** Account, sums and current plan period. */
   account(id: string): Promise<Result<AccountView, Failure>>
@@ -135,10 +143,9 @@ export interface Accounts {
   grant(account: AccountId, id: string, micro: MicroCredits): Promise<Result<GrantResult, Refusal>>
 }
 
-export interface KeyInput extends KeyTerms {
-  /** Absent: creates an account with `plan`, `terms` and `credits`. */
+export interface KeyInput extends KeyTerms, AccountOpening {
+  /** Absent: creates an account with the other fields. */
   readonly account?: AccountId | undefined
-  readonly credits?: MicroCredits | undefined
   readonly plan?: string | undefined
   readonly terms?: AccountTerms | undefined
 }

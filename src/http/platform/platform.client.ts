@@ -59,7 +59,7 @@ export function platformOf(
     usage,
     kv,
     keySecret,
-    meterOf: (account: AccountId) => meterOf(env, account, settings.FEED_REGION),
+    meterOf: (account: AccountId, region?: string | null) => meterOf(env, account, region ?? settings.FEED_REGION),
     nowMs: now,
   }
   const accounts = accountsOf(ports)

@@ -10,7 +10,7 @@ import type { Platform } from '../platform/platform-api.ts'
 import { httpMailer, logMailer, type Mailer } from './mailer.client.ts'
 import { noSignUpRoutes, type SignUpDeps, signUpRoutes } from './signup.route.ts'
 import type { SignUpSettings } from './signup-bounds.ts'
-import { SignUp } from './signup-service.client.ts'
+import { SignUp, type SignUpPorts } from './signup-service.client.ts'
 import { turnstile } from './turnstile.client.ts'
 
 interface SellingEnv extends CheckoutEnv {
@@ -30,10 +30,11 @@ interface SellingSettings {
 
 interface SellingDeps extends Pick<SignUpDeps, 'wrongToken' | 'addressOf' | 'requestId' | 'now'> {
   readonly platform: Platform
+  readonly visitorsRegion: SignUpPorts['visitorsRegion']
 }
 
 export function sellingRoutes(env: SellingEnv, settings: SellingSettings, deps: SellingDeps): Hono {
-  const { platform, requestId, now } = deps
+  const { platform, requestId, now, visitorsRegion } = deps
   const app = new Hono()
   const { STRIPE_WEBHOOK_SECRET: webhookSecret, KEY_SECRET: keySecret } = env
   if (settings.CHECKOUT === 'stripe' && webhookSecret)
@@ -61,6 +62,7 @@ export function sellingRoutes(env: SellingEnv, settings: SellingSettings, deps: 
         accounts,
         keys,
         nowMs: now,
+        visitorsRegion,
         alert: (text) => logEvent('sign_up_limit', { text }),
       }),
       countRequest: (request) => gate.take(deps.addressOf(request), now()),

@@ -32,6 +32,8 @@ export interface SignUpPorts {
   readonly accounts: Pick<Accounts, 'ensure' | 'missingFailure'>
   readonly keys: Pick<Keys, 'createOwn' | 'signUpKeys'>
   nowMs(): number
+  /** Location hint of a new account's meter; null if unknown. */
+  visitorsRegion(): string | null
   /** Writes an alert to the operator's log. */
   alert(text: string): void
 }
@@ -131,7 +133,7 @@ export class SignUp {
 
   /** Account of the address, created if there is none. */
   async #accountOf(owner: LinkOwner): Promise<Result<string, Failure>> {
-    const { accounts, nowMs } = this.#ports
+    const { accounts, nowMs, visitorsRegion } = this.#ports
     const fresh = `a-${randomBase58(12, random)}`
     if ((await this.#links.ownerOf(owner)) === null) await this.#links.claim(owner, fresh, nowMs())
     const found = await this.#links.ownerOf(owner)
@@ -141,7 +143,7 @@ export class SignUp {
         why: 'This mailbox signed up with a different spelling of its address. Request a link with the spelling you used first.',
       })
     // Also for an existing account: an earlier attempt may have stopped before its meter started.
-    const made = await accounts.ensure(found.account, { plan: PLAN, terms: {} })
+    const made = await accounts.ensure(found.account, { plan: PLAN, terms: {} }, { region: visitorsRegion() })
     if (made.ok || (await accounts.missingFailure(found.account)) === null) return ok(found.account)
     return err({
       kind: 'unavailable',

@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { AddressLimiter, WRONG_TOKENS } from '../../../src/accounts/address-limiter.ts'
 import { hashKey, mintKey } from '../../../src/accounts/digest.client.ts'
 import { KeyResolver } from '../../../src/accounts/key-resolver.store.ts'
+import { accountsOf } from '../../../src/http/platform/account-service.client.ts'
+import { KeyService } from '../../../src/http/platform/key-service.client.ts'
 import { spend } from '../../metering/meter.worker.ts'
 import {
   ADMIN_TOKEN,
@@ -37,6 +39,38 @@ describe('the operator’s API', () => {
     expect(open.status).toBe(200)
     expect([...open.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([])
   })
+})
+
+it('creates the meter of a new account in the named region', async () => {
+  const regions: unknown[] = []
+  const ports = {
+    db: bindings.ACCOUNTS,
+    usage: bindings.USAGE,
+    kv: bindings.KEYS,
+    keySecret: KEY_SECRET,
+    meterOf: (account: string, region?: string | null) => {
+      regions.push(region)
+      return meterOf(account)
+    },
+    nowMs: Date.now,
+  }
+  const lent = { accounts: accountsOf(ports), keys: new KeyService(ports) }
+  const post = (path: string, body: object) => ask('POST', path, body, { lent })
+  expect(await ask('PUT', '/accounts/tokyo', { region: 'apac-ne' }, { lent })).toMatchObject({ status: 201 })
+  expect(await post('/keys', { region: 'sam' })).toMatchObject({ status: 201 })
+  // Later calls find the meter that the first one created.
+  expect(regions.slice(0, 2)).toEqual(['apac-ne', 'sam'])
+  const wrong = [
+    await post('/keys', { region: 'mars' }),
+    await post('/keys', { account: 'tokyo', region: 'sam' }),
+    await ask('PUT', '/accounts/mars', { region: null }, { lent }),
+  ]
+  expect(wrong.map(({ json }) => json.error_message)).toEqual([
+    'region: must be one of wnam, enam, sam, weur, eeur, apac, apac-ne, apac-se, oc, afr, me',
+    expect.stringMatching(/^region: is allowed only for a new account/),
+    expect.stringMatching(/^region: must be one of/),
+  ])
+  expect(regions.slice(2).every((region) => region === undefined)).toBe(true)
 })
 
 describe('expired archive files', () => {

@@ -4,6 +4,7 @@ import { env } from 'cloudflare:workers'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { AddressLimiter, SIGN_UPS, WRONG_TOKENS } from '../../../src/accounts/address-limiter.ts'
 import { SIGN_UP_LINKS, SignUpLinks } from '../../../src/http/platform/endpoints/business.ts'
+import type { AccountOpening } from '../../../src/http/platform/platform-api.ts'
 import { signUpRoutes } from '../../../src/http/signup/signup.route.ts'
 import { SignUpSettings } from '../../../src/http/signup/signup-bounds.ts'
 import { SignUp } from '../../../src/http/signup/signup-service.client.ts'
@@ -25,6 +26,7 @@ function gateway(over: object = {}, check: Challenge | null = null) {
   const asked = new AddressLimiter(SIGN_UPS)
   const wrong = new AddressLimiter(WRONG_TOKENS)
   const told: unknown[] = []
+  const openings: (AccountOpening | undefined)[] = []
   const alerts: string[] = []
   const waiting: Promise<unknown>[] = []
   const mailer = async (to: string, link: string) => {
@@ -44,9 +46,16 @@ function gateway(over: object = {}, check: Challenge | null = null) {
       db,
       keySecret: KEY_SECRET,
       mailer,
-      accounts,
+      accounts: {
+        ...accounts,
+        ensure: (id, choice, opening) => {
+          openings.push(opening)
+          return accounts.ensure(id, choice, opening)
+        },
+      },
       keys,
       nowMs: now,
+      visitorsRegion: () => 'apac-ne',
       alert: (text) => void alerts.push(text),
       settings: SignUpSettings.parse({ refusedDomains: ['throw.example'], ...over }),
     }),
@@ -76,7 +85,7 @@ function gateway(over: object = {}, check: Challenge | null = null) {
   const token = () => world.mails.at(-1)!.link.split('#join=')[1]!
   const confirm = (sent = token()) => post('/signup/confirm', { token: sent })
   const links = async () => (await rows(SignUpLinks, SIGN_UP_LINKS, world.nowMs - 86_400_000))[0]!
-  return { world, told, alerts, app, post, ask, token, confirm, context, links }
+  return { world, told, alerts, openings, app, post, ask, token, confirm, context, links }
 }
 
 beforeEach(async () => {
@@ -85,7 +94,7 @@ beforeEach(async () => {
 
 describe('signing up', () => {
   it('creates a trial account and a managing session, and shows the key once', async () => {
-    const { world, ask, confirm } = gateway()
+    const { world, ask, confirm, openings } = gateway()
     expect(await ask('New@example.com')).toMatchObject({ status: 202 })
     expect(world.mails).toEqual([
       { to: 'new@example.com', link: expect.stringMatching(/^https:\/\/weir\.example\/console#join=[1-9A-Za-z]{43}$/) },
@@ -93,6 +102,7 @@ describe('signing up', () => {
     const joined = await confirm()
     expect(joined).toMatchObject({ status: 200, json: { account: expect.stringMatching(/^a-\w{12}$/) } })
     expect(joined.json.key).toMatch(/^cqt_/)
+    expect(openings).toEqual([{ region: 'apac-ne' }])
     expect(joined.cookie).toMatch(/^__Host-weir=[0-9a-f]{64}; .*HttpOnly; SameSite=Strict$/)
     const shown = await admin('GET', `/accounts/${joined.json.account}`)
     expect(shown.json).toMatchObject({ plan: 'trial', balance: '25000' })

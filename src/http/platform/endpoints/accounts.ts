@@ -14,6 +14,7 @@ import {
   CreditsText,
   IdempotencyKey,
   Limit,
+  MeterRegion,
   MicroText,
   Next,
   nextCursor,
@@ -128,6 +129,7 @@ const ensureAccount = defineEndpoint({
       plan: PlanName.default('trial'),
       terms: AgreedTerms.prefault({}),
       credits: Credits.optional().describe('Initial credits instead of the plan’s; they do not expire'),
+      region: MeterRegion,
     }),
     optional: true,
     example: { plan: 'enterprise', terms: { credits: 5000000 } },
@@ -136,8 +138,8 @@ const ensureAccount = defineEndpoint({
     ...okResponse('The account already existed and is unchanged', EnsureResult, { created: false }),
     ...createdResponse('Created', EnsureResult, { created: true }),
   },
-  handle: async ({ params: { id }, body: { credits, ...choice } }, { accounts }) => {
-    const ensured = await accounts.ensure(id, choice, credits)
+  handle: async ({ params: { id }, body: { credits, region, ...choice } }, { accounts }) => {
+    const ensured = await accounts.ensure(id, choice, { credits, region })
     if (!ensured.ok) return ensured
     const { created, account } = ensured.value
     return reply(created ? 201 : 200, { account: id, created, ...sumsView(account) })

@@ -17,7 +17,16 @@ import {
   READ_ACCESS_TEXT,
 } from '../account-resource.ts'
 import { createdResponse, defineEndpoint, okResponse, reply } from '../endpoint.ts'
-import { Credits, CreditsText, IdempotencyKey, nextCursor, UnixMs, WARNINGS, withWarnings } from '../fields.ts'
+import {
+  Credits,
+  CreditsText,
+  IdempotencyKey,
+  MeterRegion,
+  nextCursor,
+  UnixMs,
+  WARNINGS,
+  withWarnings,
+} from '../fields.ts'
 import {
   AccountFilter,
   expiryRefusal,
@@ -137,12 +146,13 @@ const CreateKey = z
     credits: Credits.optional().describe('Initial credits instead of the plan’s; they do not expire'),
     plan: PlanName.optional(),
     terms: AgreedTerms.optional(),
+    region: MeterRegion,
     ...KEY_INPUT,
   })
   .check((context) => {
-    const { account, credits, plan, terms } = context.value
+    const { account, credits, plan, terms, region } = context.value
     const only = 'is allowed only for a new account. Omit "account", or change the existing account instead'
-    for (const [field, value] of Object.entries({ credits, plan, terms })) {
+    for (const [field, value] of Object.entries({ credits, plan, terms, region })) {
       if (account !== undefined && value !== undefined) {
         context.issues.push({ code: 'custom', message: only, path: [field], input: undefined })
       }
@@ -153,7 +163,7 @@ const createKey = defineEndpoint({
   id: 'createKey',
   route: 'POST /admin/keys',
   summary: 'Create a key for an existing or a new account',
-  description: 'Without `account`, creates an account with `plan`, `terms` and `credits`.',
+  description: 'Without `account`, creates an account with `plan`, `terms`, `credits` and `region`.',
   body: {
     schema: CreateKey,
     optional: true,
