@@ -52,7 +52,8 @@ export interface DeployFacts {
 export interface AccountFacts {
   /** Names of the gateway's secrets. Null if they could not be read. */
   readonly secrets: readonly string[] | 'no worker' | null
-  /** The same of the jobs Worker. */
+  /** The same of the live Worker and of the jobs Worker. */
+  readonly liveSecrets: readonly string[] | 'no worker' | null
   readonly jobsSecrets: readonly string[] | 'no worker' | null
   /** Migrations not yet applied, as `BINDING/file`. Null if the databases could not be read. */
   readonly migrations: readonly string[] | null
@@ -87,7 +88,6 @@ export function deployFindings(facts: DeployFacts): Finding[] {
     ...archiveFindings(gateway, isDeployed('jobs')),
     ...variableFindings(WORKERS.gateway, GatewaySettings, gateway.vars),
     ...variableFindings(WORKERS.live, AlertSettings, live.vars),
-    ...(live.vars.ALERT_URL ? [note(ALERT_SECRET_NOTE)] : []),
     ...(isDeployed('jobs')
       ? variableFindings(WORKERS.jobs, ArchiveSettings.extend(SinkSettings.shape), jobs.vars)
       : []),
@@ -230,8 +230,6 @@ function addressFindings({ name, url }: UpstreamSource): Finding[] {
   return isBare ? [warning(`Source ${JSON.stringify(name)}: ${url} has no path. Nodes answer at /info.`)] : []
 }
 
-const ALERT_SECRET_NOTE = `Alerts need the secret ALERT_SECRET: "npm run wrangler -- secret put ALERT_SECRET -c ${WORKERS.live}".`
-
 /** Invalid variables are reported by `variableFindings`. */
 function sellingFindings(vars: object): Finding[] {
   const settings = GatewaySettings.safeParse(vars)
@@ -298,39 +296,53 @@ function nameList(names: readonly string[]): string {
 }
 
 function accountFindings(facts: DeployFacts): Finding[] {
-  const { gateway, scope, isDryRun, account } = facts
-  const secrets = [...(gateway.secrets?.required ?? []), ...headerSecrets(gateway.vars)]
+  const { gateway, workers, scope, isDryRun, account } = facts
+  const secrets = [
+    ...(gateway.secrets?.required ?? []),
+    ...optionalSecrets('gateway', gateway.vars),
+    ...optionalSecrets('live', workers.live.vars),
+  ]
   if (account === null)
     return isDryRun
       ? [note(`Not logged in: migrations and the secrets ${secrets.join(', ')} were not checked.`)]
       : [error('Not logged in. Run "npm run wrangler -- login" or set a valid CLOUDFLARE_API_TOKEN.')]
   return [
     ...secretFindings(gateway, scope, account.secrets),
-    ...headerSecretFindings(facts),
+    ...optionalSecretFindings(facts),
     ...migrationFindings(account.migrations),
     ...account.schemaFaults.map(schemaFinding),
     ...misplacedStores(account.locations, gateway.vars.FEED_REGION).map(warning),
   ]
 }
 
-/** Secrets that headers of sources and nodes need. Invalid variables are reported by `variableFindings`. */
-export function headerSecrets({ UPSTREAMS: upstreams, RPC_CHAINS: chains }: WorkerConfig['vars']): string[] {
+/**
+ * Secrets that variables of a Worker need: for alerts, or for headers of sources and nodes. Invalid variables are
+ * reported by `variableFindings`.
+ */
+export function optionalSecrets(role: WorkerRole, vars: WorkerConfig['vars']): string[] {
+  if (role === 'live') return vars.ALERT_URL ? ['ALERT_SECRET'] : []
+  const { UPSTREAMS: upstreams, RPC_CHAINS: chains } = vars
   const sources = typeof upstreams === 'string' ? parseSources(upstreams) : null
   const nodes = typeof chains === 'string' ? parseChains(chains) : null
   return secretNames([...(sources?.ok ? sources.value : []), ...(nodes?.ok ? nodes.value : [])])
 }
 
 /**
- * Secrets of sources and nodes are set with wrangler, which needs an existing Worker. Until then the gateway does not
- * use these sources. The jobs Worker needs those of nodes, for pipelines that read logs of contracts.
+ * These secrets are set with wrangler, which needs an existing Worker. Until then the gateway does not use sources that
+ * need one, and no alert is sent. The jobs Worker needs those of nodes, for pipelines that read logs of contracts.
  */
-function headerSecretFindings({ gateway, workers: { jobs }, scope, account }: DeployFacts): Finding[] {
+function optionalSecretFindings({ gateway, workers: { live, jobs }, scope, account }: DeployFacts): Finding[] {
   const hasJobs = deployedRoles(gateway, jobs).includes('jobs')
   const workers = [
-    { file: WORKERS.gateway, needed: headerSecrets(gateway.vars), set: account?.secrets ?? null },
+    { file: WORKERS.gateway, needed: optionalSecrets('gateway', gateway.vars), set: account?.secrets ?? null },
+    {
+      file: WORKERS.live,
+      needed: scope === 'routes' || scope === 'jobs' ? [] : optionalSecrets('live', live.vars),
+      set: account?.liveSecrets ?? null,
+    },
     {
       file: WORKERS.jobs,
-      needed: scope === 'routes' || !hasJobs ? [] : headerSecrets(jobs.vars),
+      needed: scope === 'routes' || !hasJobs ? [] : optionalSecrets('jobs', jobs.vars),
       set: account?.jobsSecrets ?? null,
     },
   ]

@@ -1,7 +1,7 @@
 // The plan that `npm run deploy -- --dry-run` prints: Workers, stores, tables and secrets.
 // An id, secret or login that is missing is listed with the command that creates it. Pure.
 
-import { type AccountFacts, type DeployFacts, type GatewayConfig, headerSecrets, type Scope } from './deploy-checks.ts'
+import { type DeployFacts, type GatewayConfig, optionalSecrets, type Scope } from './deploy-checks.ts'
 import { locationOption } from './store-location.ts'
 import type { WorkerConfig } from './worker-agreement.ts'
 import { deployedRoles, WORKERS, type WorkerRole } from './workers.ts'
@@ -19,8 +19,9 @@ export interface PlanFacts extends DeployFacts {
 export function deployPlan(facts: PlanFacts): string[] {
   return ['', 'Workers, in this order:', ...workerLines(facts), '', 'Stores:', ...storeLines(facts.gateway)].concat(
     ...['', 'Tables:', ...facts.gateway.d1_databases.map(({ binding }) => migrationLine(facts, binding))],
-    ...['', `Secrets of ${facts.gateway.name}:`, ...secretLines(facts), ...sourceSecretLines(facts, 'gateway')],
-    ...jobsSecretLines(facts),
+    ...['', `Secrets of ${facts.gateway.name}:`, ...secretLines(facts), ...optionalSecretLines(facts, 'gateway')],
+    ...(facts.scope === 'routes' || facts.scope === 'jobs' ? [] : ownSecretLines(facts, 'live')),
+    ...(facts.scope === 'routes' ? [] : ownSecretLines(facts, 'jobs')),
     '',
   )
 }
@@ -121,10 +122,10 @@ function secretLines({ gateway, scope, given, account }: PlanFacts): string[] {
   return [...required, metrics]
 }
 
-/** Secrets of sources and nodes, which wrangler sets once the Worker exists. */
-function sourceSecretLines({ workers, scope, account }: PlanFacts, role: 'gateway' | 'jobs'): string[] {
-  const set: AccountFacts['secrets'] = (role === 'gateway' ? account?.secrets : account?.jobsSecrets) ?? null
-  return headerSecrets(workers[role].vars).map((name) => {
+/** Secrets that variables need, which wrangler sets once the Worker exists. */
+function optionalSecretLines({ workers, scope, account }: PlanFacts, role: 'gateway' | 'live' | 'jobs'): string[] {
+  const set = account?.[SECRETS_OF[role]] ?? null
+  return optionalSecrets(role, workers[role].vars).map((name) => {
     if (Array.isArray(set) && set.includes(name)) return `  ${name}: set`
     const state = set === null ? 'not checked' : 'not set'
     const when = scope === 'first' ? ' after the deploy' : ''
@@ -132,7 +133,9 @@ function sourceSecretLines({ workers, scope, account }: PlanFacts, role: 'gatewa
   })
 }
 
-function jobsSecretLines(facts: PlanFacts): string[] {
-  const lines = facts.scope === 'routes' ? [] : sourceSecretLines(facts, 'jobs')
-  return lines.length === 0 ? [] : ['', `Secrets of ${facts.workers.jobs.name}:`, ...lines]
+const SECRETS_OF = { gateway: 'secrets', live: 'liveSecrets', jobs: 'jobsSecrets' } as const
+
+function ownSecretLines(facts: PlanFacts, role: 'live' | 'jobs'): string[] {
+  const lines = optionalSecretLines(facts, role)
+  return lines.length === 0 ? [] : ['', `Secrets of ${facts.workers[role].name}:`, ...lines]
 }

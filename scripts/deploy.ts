@@ -92,7 +92,7 @@ async function main(): Promise<void> {
   const required = gateway.secrets?.required ?? []
   const kept = scope === 'first' ? readSecrets() : { secrets: {}, fault: null }
   const given = Object.fromEntries(required.map((name) => [name, process.env[name] ?? kept.secrets[name]]))
-  const account = await readAccount(gateway, roles)
+  const account = await readAccount(gateway, roles, workers.live.vars.ALERT_URL !== '')
   const facts = { gateway, workers, scope, isDryRun, given, secretsFault: kept.fault, account }
   if (isDryRun) {
     const files = Object.fromEntries(gateway.d1_databases.map((one) => [one.binding, migrationsOf(one).names]))
@@ -164,10 +164,12 @@ function exitWithCount({ length }: readonly Finding[], consequence: string): nev
 async function readAccount(
   { d1_databases: databases, r2_buckets: buckets = [] }: GatewayConfig,
   roles: readonly WorkerRole[],
+  hasAlerts: boolean,
 ): Promise<AccountFacts | null> {
-  const [login, secrets, jobsSecrets, tables, places] = await Promise.all([
+  const [login, secrets, liveSecrets, jobsSecrets, tables, places] = await Promise.all([
     runWrangler('whoami', '--json'),
     readSecretNames(GATEWAY),
+    hasAlerts ? readSecretNames(LIVE) : [],
     roles.includes('jobs') ? readSecretNames(JOBS) : [],
     Promise.all(databases.filter(({ database_id: id }) => id !== undefined).map(readDatabase)),
     Promise.all(buckets.map(({ bucket_name: name = '' }) => readBucketPlace(name))),
@@ -176,6 +178,7 @@ async function readAccount(
   if (!login.ok || !/"loggedIn":\s*true/.test(login.output)) return null
   return {
     secrets,
+    liveSecrets,
     jobsSecrets,
     migrations: tables.includes(null) ? null : tables.flatMap((one) => one?.lacking ?? []),
     schemaFaults: tables.flatMap((one) => one?.faults ?? []),

@@ -31,7 +31,15 @@ const live = { ...liveFile, d1_databases: withIds(liveFile.d1_databases) }
 const jobs = { ...jobsFile, d1_databases: withIds(jobsFile.d1_databases) }
 const workers = { gateway, live, jobs, sql: sqlFile }
 const account = (over: object = {}) => ({
-  account: { secrets: REQUIRED, jobsSecrets: [], migrations: [], schemaFaults: [], locations: {}, ...over },
+  account: {
+    secrets: REQUIRED,
+    liveSecrets: [],
+    jobsSecrets: [],
+    migrations: [],
+    schemaFaults: [],
+    locations: {},
+    ...over,
+  },
 })
 const facts: DeployFacts = {
   gateway,
@@ -306,6 +314,19 @@ describe('a deploy', () => {
     expect(said({ gateway: guarded, scope: 'first', ...draft }).filter((line) => line.startsWith('error'))).toEqual([
       expect.stringMatching(/already has a Worker weir without secrets/),
     ])
+  })
+
+  it.each<[string, Partial<DeployFacts>, RegExp[]]>([
+    ['unset', {}, [/^error: The secret ALERT_SECRET, .* is not set\. .*put ALERT_SECRET -c wrangler\.live\.toml/]],
+    ['set', account({ liveSecrets: ['ALERT_SECRET'] }), []],
+    ['set only for the gateway', account({ secrets: [...REQUIRED, 'ALERT_SECRET'] }), [/^error: .*ALERT_SECRET/]],
+    ['unknown', account({ liveSecrets: null }), [/^warning: Whether the secret ALERT_SECRET is set is unknown\./]],
+    ['unset, but the live Worker is not deployed', { scope: 'routes' }, []],
+    ['not checked', { account: null, isDryRun: true }, [/^note: Not logged in: .*ALERT_SECRET/]],
+  ])('checks the secret of alerts: %s', (_, change, lines) => {
+    const alerting = { ...live, vars: { ...live.vars, ALERT_URL: 'https://receiver.example/alerts' } }
+    const found = said({ workers: { ...workers, live: alerting }, ...change })
+    expect(found).toEqual(lines.map((line) => expect.stringMatching(line)))
   })
 
   it('rejects secrets on unencrypted connections', () => {

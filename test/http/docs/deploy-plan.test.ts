@@ -51,6 +51,7 @@ describe('a plan', () => {
     const ids = gateway.d1_databases.map((one) => ({ ...one, database_id: 'x' }))
     const account = {
       secrets: ['KEY_SECRET'],
+      liveSecrets: [],
       jobsSecrets: [],
       migrations: ['ACCOUNTS/0002_b.sql'],
       schemaFaults: [],
@@ -77,13 +78,28 @@ describe('a plan', () => {
     expect(first).toContain(
       `Secrets of weir-jobs:\n  SOURCE_NODE: not checked. ${put('SOURCE_NODE', 'wrangler.jobs.toml')} after the deploy\n`,
     )
-    const account = { secrets: ['SOURCE_NODE'], jobsSecrets: [], migrations: [], schemaFaults: [], locations: {} }
+    const account = {
+      secrets: ['SOURCE_NODE'],
+      liveSecrets: [],
+      jobsSecrets: [],
+      migrations: [],
+      schemaFaults: [],
+      locations: {},
+    }
     const later = plan({ ...changed, scope: 'all', account })
     expect(later).toContain(`  SOURCE_INFO: not set. ${put('SOURCE_INFO', 'wrangler.toml')}\n  SOURCE_NODE: set\n`)
     expect(later).toContain(
       `Secrets of weir-jobs:\n  SOURCE_NODE: not set. ${put('SOURCE_NODE', 'wrangler.jobs.toml')}\n`,
     )
     expect(plan({ ...changed, scope: 'routes', account })).not.toContain('weir-jobs:')
+  })
+
+  it('lists the secret of alerts if there is a receiver', () => {
+    const live = { ...workers.live, vars: { ...workers.live.vars, ALERT_URL: 'https://receiver.example/alerts' } }
+    const alerting = { workers: { ...workers, live } }
+    expect(plan(alerting)).toContain('Secrets of weir-live:\n  ALERT_SECRET: not checked.')
+    expect(plan({ ...alerting, scope: 'routes' })).not.toContain('ALERT_SECRET')
+    expect(plan({})).not.toContain('ALERT_SECRET')
   })
 })
 
