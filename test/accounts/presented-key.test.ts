@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { type KeyLocation, missingKey, presentedKey } from '../../src/accounts/presented-key.ts'
 import { failureMessage } from '../../src/core/failure.ts'
 import { checkBearerSecret, constantTimeEqual } from '../../src/core/secret.ts'
@@ -92,6 +92,26 @@ describe('operator secrets', () => {
     for (const other of ['', 'ab', 'abd', 'abca', 'abcabc', 'ABC']) expect(constantTimeEqual(other, 'abc')).toBe(false)
     expect(constantTimeEqual('', '')).toBe(true)
     expect(constantTimeEqual('a', '')).toBe(false)
+  })
+
+  it('are compared with the same work, wherever the first difference is', () => {
+    const encoder = new TextEncoder()
+    const encode = encoder.encode.bind(encoder) as (text?: string) => Uint8Array<ArrayBuffer>
+    let reads = 0
+    const spy = vi.spyOn(TextEncoder.prototype, 'encode').mockImplementation((text) => {
+      const get = (bytes: Uint8Array<ArrayBuffer>, name: string | symbol) => {
+        if (typeof name === 'string' && /^\d+$/.test(name)) reads++
+        return Reflect.get(bytes, name)
+      }
+      return new Proxy(encode(text), { get })
+    })
+    const work = [`x${secret.slice(1)}`, `${secret.slice(0, -1)}x`, 'x'.repeat(32), secret].map((token) => {
+      reads = 0
+      checkBearerSecret(`Bearer ${token}`, secret)
+      return reads
+    })
+    spy.mockRestore()
+    expect(work).toEqual([64, 64, 64, 64])
   })
 
   it('close a surface whose secret is unset or short', () => {

@@ -15,12 +15,27 @@ const object = () => bindings.MONITOR.getByName('monitor')
 const ALERT_URL = 'https://receiver.example/alerts'
 const ALERT_SECRET = `whsec_${btoa('alert-secret-of-this-test-file-0001')}`
 let received: { readonly alert: string; readonly type: string; readonly message: string }[] = []
-let isDown = false
+/** Ids of all attempts. */
+let attempts: string[] = []
+interface Sent {
+  readonly headers: Record<string, string>
+  readonly body: string
+  readonly signal: AbortSignal
+}
+/** What a receiver that fails does; null: it works. */
+let failing: ((init: Sent) => Promise<Response>) | null = null
+let secret: string | undefined = ALERT_SECRET
+const answers = (status: number) => async () => new Response('', { status })
+const hangs = ({ signal }: Sent) =>
+  new Promise<Response>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason))
+  })
 
-vi.stubGlobal('fetch', async (to: string, init: { headers: Record<string, string>; body: string }) => {
+vi.stubGlobal('fetch', async (to: string, init: Sent) => {
   if (to.includes('/dns-query?')) return Response.json({ Answer: [{ type: 1, data: '9.9.9.9' }] })
   expect(to).toBe(ALERT_URL)
-  if (isDown) return new Response('', { status: 503 })
+  attempts.push(init.headers['webhook-id'] ?? '')
+  if (failing !== null) return failing(init)
   const event = AlertEvent.parse(new Webhook(ALERT_SECRET).verify(init.body, init.headers))
   expect(init.headers['webhook-id']).toBe(event.id)
   received.push(event)
@@ -37,7 +52,7 @@ async function pass(checks: number): Promise<void> {
     const counted = { sums: counters.take(), gauges: counters.gauges(nowMs) }
     await monitorOf(bindings).report({ v: 1, isolate: 'alerts', number: reports++, ...counted })
     await runInDurableObject(object(), async (monitor, state) => {
-      Object.assign((monitor as unknown as { env: object }).env, { ALERT_URL, ALERT_SECRET })
+      Object.assign((monitor as unknown as { env: object }).env, { ALERT_URL, ALERT_SECRET: secret })
       await state.storage.setAlarm(nowMs + 60_000)
     })
     await runDurableObjectAlarm(object())
@@ -76,7 +91,9 @@ beforeEach(async () => {
   await evictDurableObject(object())
   counters.take()
   received = []
-  isDown = false
+  attempts = []
+  failing = null
+  secret = ALERT_SECRET
   feeder = await FakeFeeder.connect()
 })
 afterEach(() => feeder.close())
@@ -119,6 +136,13 @@ it('an isolate that spent more than the account had', async () => {
   await meterOf('poor').lease({ ...lease, need: 0, waiting: 0, spent: 20 * CREDIT })
   await told('write_offs_high', STARTED)
   expect(received.map(({ message }) => message)).toEqual(['50.0 % of the credits of the last hour were written off.'])
+  // An hour passes.
+  await runInDurableObject(object(), (_, { storage }) => {
+    const stored = storage.kv.get<{ sums: { atMs: number }[] }>('alerts')
+    storage.kv.put('alerts', { ...stored, sums: stored?.sums.map((one) => ({ ...one, atMs: one.atMs - 3_600_001 })) })
+  })
+  await evictDurableObject(object())
+  await told('write_offs_high', ENDED)
 })
 
 it('a meter whose copies of usage fail', async () => {
@@ -131,18 +155,33 @@ it('a meter whose copies of usage fail', async () => {
   await told('usage_copies_late', ENDED)
 })
 
-it('a receiver that fails gets the message later, once', async () => {
-  isDown = true
-  const outbox = () =>
-    runInDurableObject(object(), (_, { storage }) => storage.kv.get<{ outbox: object[] }>('alerts')?.outbox ?? [])
-  await vi.waitFor(async () => {
+const outbox = () =>
+  runInDurableObject(object(), (_, { storage }) => {
+    const stored = storage.kv.get<{ outbox: { id: string; attempts: number; nextMs: number }[] }>('alerts')
+    return stored?.outbox ?? []
+  })
+
+it.each([
+  ['answers 500', answers(500)],
+  ['answers 503', answers(503)],
+  ['redirects', answers(302)],
+  ['hangs', hangs],
+  ['closes the connection', async () => Promise.reject(new TypeError('Network connection lost.'))],
+])('a receiver that %s gets the message later, once', async (_, fails) => {
+  failing = fails
+  const begunMs = Date.now()
+  const isTried = async () => {
     await pass(1)
-    expect(await outbox()).toHaveLength(1)
-  }, WAIT)
-  isDown = false
+    expect(await outbox()).toMatchObject([{ attempts: 1 }])
+  }
+  // An attempt takes ten seconds at most.
+  await vi.waitFor(isTried, { ...WAIT, timeout: 30_000 })
+  expect(Date.now() - begunMs).toBeLessThan(20_000)
+  expect(await runInDurableObject(object(), (_, { storage }) => storage.getAlarm())).toBeGreaterThan(begunMs)
+  failing = null
+  // The retry is not due yet.
   await pass(2)
-  expect(received).toEqual([])
-  // The retry is due.
+  expect([attempts.length, received]).toEqual([1, []])
   const due = (await outbox()).map((one) => ({ ...one, nextMs: 0 }))
   await runInDurableObject(object(), (_, { storage }) => {
     storage.kv.put('alerts', { ...storage.kv.get<object>('alerts'), outbox: due })
@@ -150,4 +189,20 @@ it('a receiver that fails gets the message later, once', async () => {
   await evictDurableObject(object())
   await pass(2)
   expect(typesOf('feed_not_live')).toEqual(STARTED)
+  expect(attempts).toEqual([due[0]?.id, due[0]?.id])
 })
+
+it.each([undefined, '', 'whsec_dG9vIHNob3J0', ALERT_SECRET.slice(6)])(
+  'sends nothing with the secret %j, says so in the log, and sends what is due once it is set',
+  async (unusable) => {
+    secret = unusable
+    const logged = vi.spyOn(console, 'error').mockReturnValue()
+    await pass(5)
+    expect(attempts).toEqual([])
+    expect(logged.mock.calls.map(([line]) => (JSON.parse(line) as { event: string }).event)).toContain('alert_unsigned')
+    logged.mockRestore()
+    secret = ALERT_SECRET
+    await evictDurableObject(object())
+    await told('feed_not_live', STARTED)
+  },
+)
