@@ -1,6 +1,6 @@
 // Where a gateway isolate reports its counters: the Monitor, and Analytics Engine if it is bound.
 
-import type { CounterReport, CounterSink } from '../core/counters.ts'
+import type { CounterSink } from '../core/counters.ts'
 import { monitorOf } from '../core/objects.client.ts'
 import { SECRET_MIN_LENGTH } from '../core/secret.ts'
 
@@ -24,21 +24,30 @@ export function isReported({ METRICS_TOKEN, METRICS }: MonitorEnv): boolean {
 export function counterSink(env: Env): () => CounterSink {
   const { METRICS: dataset } = env
   if (dataset === undefined) return () => monitorOf(env)
-  let written = -1
+  let counted = -1
+  const waiting = new Map<string, number>()
   return () => ({
     report: (report) => {
-      // A repeated report has been written.
-      if (report.number > written) writePoints(dataset, report)
-      written = report.number
+      // The sums of a repeated report are already there.
+      if (report.number > counted)
+        for (const [series, value] of report.sums) waiting.set(series, (waiting.get(series) ?? 0) + value)
+      counted = report.number
+      writePoints(dataset, waiting)
       return monitorOf(env).report(report)
     },
   })
 }
 
 /** One point per series: its name as index and first blob, its label values as further blobs, its increase as double. */
-function writePoints(dataset: AnalyticsEngineDataset, { sums }: CounterReport): void {
-  for (const [series, value] of sums.slice(0, POINTS_MAX)) {
+function writePoints(dataset: AnalyticsEngineDataset, waiting: Map<string, number>): void {
+  for (const [series, value] of [...waiting].slice(0, POINTS_MAX)) {
     const [name = '', ...labels] = series.split('|')
-    dataset.writeDataPoint({ indexes: [name], blobs: [name, ...labels], doubles: [value] })
+    try {
+      dataset.writeDataPoint({ indexes: [name], blobs: [name, ...labels], doubles: [value] })
+    } catch {
+      // The Monitor still gets the report.
+      return
+    }
+    waiting.delete(series)
   }
 }
