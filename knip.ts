@@ -40,6 +40,6 @@ export default {
   project: ['src/**/*.{ts,tsx}!', 'scripts/**!', 'test/**/*.ts', '*.ts'],
   ignoreDependencies: ['weir-client', '@stryker-mutator/vitest-runner'],
   // Installed on the machine, or missing: tests of PostgreSQL with TLS use it.
-  ignoreBinaries: ['openssl'],
+  ignoreBinaries: ['openssl', 'promtool'],
   ignoreExportsUsedInFile: process.argv.includes('--production'),
 } satisfies KnipConfig

@@ -1,13 +1,12 @@
 // D1, KV and R2 bindings that count calls, failures, and the rows that D1 reports. Invariant: a binding otherwise behaves
 // like the platform's own.
 
-import { counters } from './counters.ts'
+import { counters, STORES } from './counters.ts'
 
 const OPERATIONS: ReadonlySet<unknown> = new Set([
   ...['get', 'getWithMetadata', 'put', 'delete', 'list', 'head'],
   ...['first', 'run', 'all', 'raw', 'batch', 'exec'],
 ])
-const BINDINGS = ['ACCOUNTS', 'HISTORY', 'USAGE', 'KEYS', 'ARCHIVE'] as const
 
 type Method = (...args: unknown[]) => unknown
 
@@ -17,7 +16,7 @@ const native = (value: unknown) => (Array.isArray(value) ? value.map((one) => na
 
 /** The environment with counted bindings. A binding that is absent stays absent. */
 export function countedStores<Env extends object>(env: Env): Env {
-  const found = BINDINGS.flatMap((name): [string, object][] => {
+  const found = STORES.flatMap((name): [string, object][] => {
     const binding: unknown = Reflect.get(env, name)
     return typeof binding === 'object' && binding !== null ? [[name, counted(binding, name)]] : []
   })

@@ -4,7 +4,7 @@ import { Hono } from 'hono'
 import type { AddressVerdict } from '../accounts/address-limiter.ts'
 import { endpointNotFound, type Failure } from '../core/failure.ts'
 import { checkBearerSecret } from '../core/secret.ts'
-import { CONTENT_TYPE, metricsText } from '../monitor/exposition.ts'
+import { formatFor, metricsText } from '../monitor/exposition.ts'
 import type { MonitorApi } from '../monitor/monitor-api.ts'
 import { restFailure } from '../protocol/failure-wire.ts'
 import type { SourcesStatus } from '../protocol/feed/sources-shape.ts'
@@ -38,7 +38,9 @@ export function metricsRoutes({ token, monitor, sources, wrongToken, requestId }
       )
     }
     const [scrape, others] = await Promise.all([monitor().scrape(), sources()])
-    return c.body(metricsText(scrape, others), 200, { 'content-type': CONTENT_TYPE, 'cache-control': 'no-store' })
+    const format = formatFor(c.req.header('accept'))
+    const headers = { 'content-type': format.contentType, 'cache-control': 'no-store', vary: 'accept' }
+    return c.body(metricsText(scrape, others, format), 200, headers)
   })
   return app
 }

@@ -271,17 +271,18 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements MeterA
       await copyRows(store, gatewayOf(this.env))
     } catch (error) {
       logEvent('usage_copy_failed', { error })
-      this.#noteLateCopy(now - this.#copyMs(changedMs), now)
+      this.#noteLateCopy(this.#copyMs(changedMs), now)
       return this.#wakeAt(now + COPY_RETRY_MS)
     }
     store.markCopied(now, before)
-    this.#noteLateCopy(0, now)
+    this.#noteLateCopy(null, now)
     // More changes are likely. Setting the alarm now avoids setting a later one first.
     await this.#wakeAt(this.#copyMs(now))
   }
 
-  #noteLateCopy(lateMs: number, now: number): void {
-    counters.setGauge('usage_copy_late_seconds', this.ctx.id.toString(), lateMs / 1000, now)
+  /** `dueMs`: when the copy that failed was due; null: none fails. */
+  #noteLateCopy(dueMs: number | null, now: number): void {
+    counters.setLate('usage_copy_late_seconds', this.ctx.id.toString(), dueMs, now)
   }
 
   /** Time at which a change is copied. */

@@ -1,13 +1,35 @@
-// OpenMetrics text of `GET /metrics`. Invariants (test/monitor/exposition.test.ts): every family has a type and a help
-// text, also while it has no sample; each series appears once; label values are escaped.
+// Text of `GET /metrics`, as OpenMetrics or in the older format of Prometheus. Invariants (test/monitor/exposition.test.ts):
+// every family has a type and a help text, also while it has no sample; each series appears once; label values are
+// escaped.
 
-import { COUNTERS, type CounterFamily, type CounterName, GAUGES, type SeriesValue } from '../core/counters.ts'
+import {
+  COUNTERS,
+  type CounterFamily,
+  type CounterName,
+  type Family,
+  GAUGES,
+  type SeriesValue,
+} from '../core/counters.ts'
+import { visible } from '../core/visible.ts'
 import type { SourcesStatus } from '../protocol/feed/sources-shape.ts'
 import { FEED_STATES, type LogStatus } from '../protocol/feed/status-shape.ts'
 import type { Scrape } from './monitor-api.ts'
 import { DURATION_BOUNDS_MS, SURFACES } from './request-counts.ts'
 
-export const CONTENT_TYPE = 'application/openmetrics-text; version=1.0.0; charset=utf-8'
+const OPEN_METRICS = 'application/openmetrics-text'
+/** The older format names the family of a counter like its samples. */
+interface Format {
+  readonly contentType: string
+  readonly counterSuffix: string
+  readonly end: string
+}
+
+/** `accept`: what the client accepts. Prometheus names OpenMetrics first. */
+export function formatFor(accept = ''): Format {
+  return accept.includes(OPEN_METRICS)
+    ? { contentType: `${OPEN_METRICS}; version=1.0.0; charset=utf-8`, counterSuffix: '', end: '# EOF\n' }
+    : { contentType: 'text/plain; version=0.0.4; charset=utf-8', counterSuffix: '_total', end: '' }
+}
 
 /** Gauges that are read at each scrape. Families of the log have no samples while it does not answer. */
 const READ_GAUGES = {
@@ -40,25 +62,24 @@ interface Sample {
   readonly value: number
 }
 
-export function metricsText({ sums, gauges, status, nowMs }: Scrape, sources: SourcesStatus): string {
+export function metricsText({ sums, gauges, status, nowMs }: Scrape, sources: SourcesStatus, format: Format): string {
   const samples = [
     { name: 'up' as const, value: status === null ? 0 : 1 },
     ...(status === null ? [] : [...feedSamples(status, nowMs), ...regionSamples(status)]),
     ...sourceSamples(sources),
   ]
-  const known = new Map<string, number>(gauges)
   return [
-    ...(Object.keys(COUNTERS) as CounterName[]).flatMap((name) => counterLines(name, sums)),
+    ...(Object.keys(COUNTERS) as CounterName[]).flatMap((name) => counterLines(name, sums, format)),
     ...durationLines(sums),
-    ...Object.entries(GAUGES).flatMap(([name, help]) => [
-      ...headLines(name, 'gauge', help),
-      line(`weir_${name}`, {}, known.get(name) ?? 0),
+    ...Object.entries(GAUGES).flatMap(([name, family]) => [
+      ...headLines(name, 'gauge', family.help),
+      ...seriesLines(`weir_${name}`, valuesOf(name, family, gauges), family.labels),
     ]),
     ...Object.entries(READ_GAUGES).flatMap(([name, help]) => [
       ...headLines(name, 'gauge', help),
       ...samples.filter((one) => one.name === name).map(({ labels, value }) => line(`weir_${name}`, labels, value)),
     ]),
-    '# EOF\n',
+    format.end,
   ].join('\n')
 }
 
@@ -119,19 +140,27 @@ function sourceSamples({ sources }: SourcesStatus): Sample[] {
     .filter((sample) => sample !== null)
 }
 
-function counterLines(name: CounterName, sums: readonly SeriesValue[]): string[] {
-  const { help, labels, per = 1 }: CounterFamily = COUNTERS[name]
-  const own = sums.filter(([series]) => series === name || series.startsWith(`${name}|`))
-  // Without a sample, a rule could not tell "none yet" from "not reported".
-  const shown: readonly SeriesValue[] = own.length === 0 && labels.length === 0 ? [[name, 0]] : own
+function counterLines(name: CounterName, sums: readonly SeriesValue[], { counterSuffix }: Format): string[] {
+  const family: CounterFamily = COUNTERS[name]
+  const values = valuesOf(name, family, sums)
   return [
-    ...headLines(name, 'counter', help),
-    ...shown.map(([series, value]) => {
-      const values = series.split('|').slice(1)
-      const named = Object.fromEntries(labels.map((label, index) => [label, values[index] ?? '']))
-      return line(`weir_${name}_total`, named, value / per)
-    }),
+    ...headLines(`${name}${counterSuffix}`, 'counter', family.help),
+    ...seriesLines(`weir_${name}_total`, values, family.labels, family.per),
   ]
+}
+
+/** The series of a family. Without a sample, a rule could not tell "none yet" from "not reported". */
+function valuesOf(name: string, { labels, known = [] }: Family, all: readonly SeriesValue[]): SeriesValue[] {
+  const zeros = labels.length === 0 ? [name] : known.map((label) => `${name}|${label}`)
+  const own = all.filter(([series]) => series === name || series.startsWith(`${name}|`))
+  return [...new Map([...zeros.map((series): SeriesValue => [series, 0]), ...own])]
+}
+
+function seriesLines(name: string, values: readonly SeriesValue[], labels: readonly string[], per = 1): string[] {
+  return values.map(([series, value]) => {
+    const texts = series.split('|').slice(1)
+    return line(name, Object.fromEntries(labels.map((label, index) => [label, texts[index] ?? ''])), value / per)
+  })
 }
 
 /** A histogram per surface that has requests. */
@@ -174,4 +203,5 @@ function line(name: string, labels: Readonly<Record<string, string>> = {}, value
   return `${name}${listed.length === 0 ? '' : `{${listed.join(',')}}`} ${value}`
 }
 
-const escaped = (text: string) => text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
+/** Feeders choose their names. Prometheus would not read a text with a null character. */
+const escaped = (text: string) => visible(text).replaceAll('\\', '\\\\').replaceAll('"', '\\"')

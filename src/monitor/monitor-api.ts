@@ -1,13 +1,13 @@
 // RPC interface of the Monitor. Types only.
 
-import type { CounterSink, GaugeName, SeriesValue } from '../core/counters.ts'
+import type { CounterSink, SeriesValue } from '../core/counters.ts'
 import type { LogStatus } from '../protocol/feed/status-shape.ts'
 
 export interface Scrape {
   readonly v: number
   readonly nowMs: number
   readonly sums: readonly SeriesValue[]
-  readonly gauges: readonly (readonly [GaugeName, number])[]
+  readonly gauges: readonly SeriesValue[]
   /** Null if the log did not answer. */
   readonly status: LogStatus | null
 }

@@ -2,7 +2,7 @@
 // arrives; a sum never falls; the memory is bounded.
 
 import { BoundedMap } from '../core/bounded-map.ts'
-import type { CounterReport, GaugeName, SeriesValue } from '../core/counters.ts'
+import type { CounterReport, SeriesValue } from '../core/counters.ts'
 
 const SERIES_MAX = 4_000
 const SERIES_MAX_CHARS = 120
@@ -58,8 +58,8 @@ export class Totals {
   }
 
   /** The highest value of each gauge. */
-  gauges(nowMs: number): [GaugeName, number][] {
-    const highest = new Map<GaugeName, number>()
+  gauges(nowMs: number): SeriesValue[] {
+    const highest = new Map<string, number>()
     for (const { atMs, gauges } of this.#gauges.values()) {
       if (nowMs - atMs >= GAUGE_TTL_MS) continue
       for (const [name, value] of gauges) highest.set(name, Math.max(value, highest.get(name) ?? 0))

@@ -74,11 +74,21 @@ it('keeps the interval that the Monitor asks for', async () => {
   expect(received).toHaveLength(2)
 })
 
-it('forgets the gauge of an object that moved to another isolate', async () => {
-  counters.setGauge('usage_copy_late_seconds', 'moved', 1_500, nowMs)
-  counters.setGauge('usage_copy_late_seconds', 'here', 60, nowMs + 20 * 60_000)
-  expect(counters.gauges(nowMs + 29 * 60_000)).toEqual([['usage_copy_late_seconds', 1_500]])
-  expect(counters.gauges(nowMs + 30 * 60_000)).toEqual([['usage_copy_late_seconds', 60]])
-  counters.setGauge('usage_copy_late_seconds', 'here', 0, nowMs)
-  expect(counters.gauges(nowMs)).toEqual([['usage_copy_late_seconds', 0]])
+it('shows the longest time by series, growing, and forgets an object that moved to another isolate', () => {
+  const MINUTE_MS = 60_000
+  counters.setLate('usage_copy_late_seconds', 'moved', nowMs - 1_500_000, nowMs)
+  counters.setLate('usage_copy_late_seconds', 'here', nowMs - 60_000, nowMs + 20 * MINUTE_MS)
+  expect(counters.gauges(nowMs + 29 * MINUTE_MS)).toEqual([['usage_copy_late_seconds', 1_500 + 29 * 60]])
+  expect(counters.gauges(nowMs + 30 * MINUTE_MS)).toEqual([['usage_copy_late_seconds', 60 + 30 * 60]])
+  counters.setLate('usage_copy_late_seconds', 'here', null, nowMs)
+  expect(counters.gauges(nowMs)).toEqual([])
+})
+
+it('an object has one label at a time, of the known ones', () => {
+  counters.setLate('pipeline_lag_seconds', 'a', nowMs - 5_000, nowMs, 'backfilling')
+  counters.setLate('pipeline_lag_seconds', 'a', nowMs - 7_000, nowMs, 'retrying')
+  counters.setLate('pipeline_lag_seconds', 'b', nowMs - 3_000, nowMs, 'retrying')
+  counters.setLate('pipeline_lag_seconds', 'c', nowMs - 9_000, nowMs, 'live')
+  counters.setLate('pipeline_lag_seconds', 'c', nowMs - 9_000, nowMs, 'paused')
+  expect(counters.gauges(nowMs)).toEqual([['pipeline_lag_seconds|retrying', 7]])
 })

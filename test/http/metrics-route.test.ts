@@ -25,7 +25,8 @@ function over(token: string | undefined, waitMs = 0) {
     },
     requestId: () => 'req_1',
   })
-  const get = (authorization?: string) => app.request('/metrics', authorization ? { headers: { authorization } } : {})
+  const get = (authorization?: string, accept = 'application/openmetrics-text;version=1.0.0') =>
+    app.request('/metrics', { headers: { accept, ...(authorization !== undefined && { authorization }) } })
   return { get, wrong, scrapes: () => scrapes }
 }
 
@@ -37,6 +38,12 @@ it('serves OpenMetrics text to the right token', async () => {
   expect(response.headers.get('cache-control')).toBe('no-store')
   expect(await response.text()).toMatch(/weir_up 0\n[\s\S]*# EOF\n$/)
   expect(wrong).toEqual([])
+})
+
+it('serves the older format to a client that does not name OpenMetrics', async () => {
+  const response = await over(TOKEN).get(`Bearer ${TOKEN}`, '*/*')
+  expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8')
+  expect(await response.text()).toMatch(/# TYPE weir_requests_total counter\n[\s\S]*weir_up 0\n/)
 })
 
 it.each([undefined, '', 'x'.repeat(31)])('does not exist with the token %j', async (token) => {

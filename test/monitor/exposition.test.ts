@@ -1,48 +1,13 @@
 // The text of `GET /metrics`.
 
 import { expect, it } from 'vitest'
-import { metricsText } from '../../src/monitor/exposition.ts'
-import type { Scrape } from '../../src/monitor/monitor-api.ts'
-import type { SourcesStatus } from '../../src/protocol/feed/sources-shape.ts'
-import type { LogStatus } from '../../src/protocol/feed/status-shape.ts'
+import { LOG_LEVELS } from '../../src/core/log-line.ts'
+import { formatFor, metricsText } from '../../src/monitor/exposition.ts'
 import { METRIC_NAMES } from './metric-names.ts'
+import { SCRAPE, SOURCES } from './scrape.ts'
 
-const STATUS = {
-  state: 'late',
-  height: 120,
-  durable: 118,
-  time: 7_000,
-  blockMs: 8_000,
-  feeders: [
-    { name: 'tokyo "a"\\\n', connected: true, lagMs: 250 },
-    { name: 'gone', connected: false, lagMs: 9 },
-  ],
-  readers: [
-    { name: 'x/0', height: 120 },
-    { name: 'x/1', height: 110 },
-    { name: 'x/apac/0', height: 119 },
-    { name: 'x/l4/BTC', height: null },
-  ],
-  regions: [{ region: 'apac', relays: 1, sockets: 7, subscriptions: 30, p50Ms: 90, p99Ms: 400 }],
-  archive: { lagMs: 61_000, files: null },
-  gaps: [],
-  disagreements: 0,
-} as unknown as LogStatus
-const SOURCES = { sources: [{ name: 'node', state: 'resting', lagMs: null }] } as unknown as SourcesStatus
-const SCRAPE: Scrape = {
-  v: 1,
-  nowMs: 10_000,
-  status: STATUS,
-  gauges: [['usage_copy_late_seconds', 12]],
-  sums: [
-    ['requests|info|200', 3],
-    ['duration|info|0', 2],
-    ['duration|info|12', 1],
-    ['duration_ms|info', 12_345],
-    ['credits_leased', 2_500_000],
-  ],
-}
-const linesOf = (scrape = SCRAPE) => metricsText(scrape, SOURCES).split('\n')
+const OPEN_METRICS = formatFor('application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5')
+const linesOf = (scrape = SCRAPE) => metricsText(scrape, SOURCES, OPEN_METRICS).split('\n')
 
 it('shows counters, histograms and the state of the feed', () => {
   expect(linesOf()).toEqual(
@@ -57,12 +22,14 @@ it('shows counters, histograms and the state of the feed', () => {
       'weir_request_duration_seconds_sum{surface="info"} 12.345',
       'weir_request_duration_seconds_count{surface="info"} 3',
       'weir_usage_copy_late_seconds 12',
+      'weir_pipeline_lag_seconds{phase="live"} 0',
+      'weir_pipeline_lag_seconds{phase="retrying"} 75.5',
       'weir_up 1',
       'weir_feed_state{state="live"} 0',
       'weir_feed_state{state="late"} 1',
       'weir_head_age_seconds 3',
       'weir_feeders_connected 1',
-      'weir_feeder_lag_seconds{feeder="tokyo \\"a\\"\\\\\\n"} 0.25',
+      'weir_feeder_lag_seconds{feeder="tokyo \\"a\\"\\\\\\\\u000a\\\\u0000"} 0.25',
       'weir_reader_lag_blocks{kind="hub"} 10',
       'weir_reader_lag_blocks{kind="relay"} 1',
       'weir_sockets{region="apac"} 7',
@@ -92,4 +59,20 @@ it('is valid: each family once with type and help, each series once, names as li
   const families = types.map((one) => one.split(' ')[2])
   expect(new Set(families).size).toBe(types.length)
   expect(lines.filter((one) => one.startsWith('# HELP')).map((one) => one.split(' ')[2])).toEqual(families)
+})
+
+it('shows errors that have not occurred yet as 0, so that a rate sees the first one', () => {
+  const lines = linesOf()
+  for (const [event, level] of Object.entries(LOG_LEVELS))
+    expect(lines.includes(`weir_log_events_total{event="${event}"} 0`)).toBe(level !== 'info')
+  expect(lines).toContain('weir_store_errors_total{binding="ACCOUNTS"} 2')
+  expect(lines.filter((one) => one.startsWith('weir_store_errors_total{')).length).toBe(5)
+})
+
+it('names counters for clients without OpenMetrics like their samples', () => {
+  const lines = metricsText(SCRAPE, SOURCES, formatFor('*/*')).split('\n')
+  expect(lines).toContain('# TYPE weir_requests_total counter')
+  expect(lines).not.toContain('# EOF')
+  const samples = (all: readonly string[]) => all.filter((one) => one !== '' && !one.startsWith('#'))
+  expect(samples(lines)).toEqual(samples(linesOf()))
 })

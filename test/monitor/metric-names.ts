@@ -1,6 +1,6 @@
 // Names of all metrics as queries use them, from the text of `GET /metrics`.
 
-import { metricsText } from '../../src/monitor/exposition.ts'
+import { formatFor, metricsText } from '../../src/monitor/exposition.ts'
 import type { SourcesStatus } from '../../src/protocol/feed/sources-shape.ts'
 
 const SUFFIXES: Readonly<Record<string, readonly string[]>> = {
@@ -9,7 +9,7 @@ const SUFFIXES: Readonly<Record<string, readonly string[]>> = {
   histogram: ['_bucket', '_sum', '_count'],
 }
 const NONE = { v: 1, nowMs: 0, sums: [], gauges: [], status: null }
-const text = metricsText(NONE, { sources: [] } as unknown as SourcesStatus)
+const text = metricsText(NONE, { sources: [] } as unknown as SourcesStatus, formatFor('application/openmetrics-text'))
 
 export const METRIC_NAMES = [...text.matchAll(/^# TYPE (\w+) (\w+)$/gm)].flatMap(([, name, type]) =>
   (SUFFIXES[type ?? ''] ?? []).map((suffix) => `${name}${suffix}`),

@@ -18,11 +18,12 @@ it.each(['weir.rules.yml', 'weir.rules.test.yml', 'weir.dashboard.json'])(
   },
 )
 
-it('there are ten rules, each with a summary and a test in which it fires', () => {
+it('there are ten rules, each with a summary and tests in which it is silent and fires', () => {
   const rules = [...text('weir.rules.yml').matchAll(/- alert: (\w+)/g)].map(([, name]) => name)
   expect(rules).toHaveLength(10)
   expect(text('weir.rules.yml').match(/summary:/g)).toHaveLength(10)
-  expect([...text('weir.rules.test.yml').matchAll(/alertname: (\w+)/g)].map(([, name]) => name)).toEqual(rules)
+  for (const tested of [/alertname: (\w+)/g, /\{alertname="(\w+)"\}/g])
+    expect([...text('weir.rules.test.yml').matchAll(tested)].map(([, name]) => name)).toEqual(rules)
 })
 
 it('the dashboard has panels with queries for all groups of metrics', () => {

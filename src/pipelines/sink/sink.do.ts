@@ -6,6 +6,7 @@
 import { DurableObject } from 'cloudflare:workers'
 import { archiveOf } from '../../archive/archive/archive.store.ts'
 import { countStart, reportCounters } from '../../core/counter-reports.client.ts'
+import { counters } from '../../core/counters.ts'
 import { orFallback, orReject } from '../../core/deadline.ts'
 import { logEvent } from '../../core/log.client.ts'
 import { gatewayOf, meterOf, Objects } from '../../core/objects.client.ts'
@@ -303,6 +304,7 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
     this.#record.stored = null
     this.#isInterrupted = true
     this.#store.drop(pipeline, bills)
+    this.#noteLag(null, false)
     await storage.setAlarm(Date.now() + (bills.length > 0 ? 0 : TOMBSTONE_MS))
     await this.#sender.deadLetters(pipeline)?.clear()
   }
@@ -348,7 +350,6 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
   }
 
   override async alarm(): Promise<void> {
-    reportCounters(this.ctx, this.env)
     const { dropped, bills } = this.#store
     const [bill, ...rest] = bills
     if (bill !== undefined) return this.#settleFinalBill(bill, rest)
@@ -363,6 +364,7 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
     this.#working ??= this.#workOnce().finally(() => {
       this.#working = null
       this.#workedMs = Date.now()
+      reportCounters(this.ctx, this.env)
     })
     return this.#working
   }
@@ -389,6 +391,7 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
       this.#isInterrupted = false
       const delivery = this.#delivery
       const waitMs = delivery === null ? null : await this.#turn(delivery, isFirst)
+      this.#noteLag(delivery, waitMs === 'rows')
       if (this.#store.dropped !== null) return
       const isLate = Date.now() - begunMs > TURNS_MS
       if (this.#isInterrupted || waitMs === 0) {
@@ -461,6 +464,15 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
   #alarmMs(waitMs: number): number {
     const isOfOrders = this.#pipeline?.topic === 'order_updates'
     return isOfOrders && !this.#isUnpaid ? Math.min(waitMs, ORDER_INTEREST_MS) : waitMs
+  }
+
+  /** Invariant: a pipeline that has delivered everything, or is deleted, has no lag. */
+  #noteLag(delivery: Delivery | null, isWaiting: boolean): void {
+    const isLate = !isWaiting && delivery?.isAtHead === false && this.#store.dropped === null
+    const { confirmed, lastError } = delivery?.state ?? INITIAL_DELIVERY
+    const sinceMs = isLate ? (confirmed?.time ?? lastError?.sinceMs ?? null) : null
+    const phase = delivery?.phase(this.#lagMs())
+    counters.setLate('pipeline_lag_seconds', this.ctx.id.toString(), sinceMs, Date.now(), phase)
   }
 
   #lagMs(): number | null {

@@ -5,6 +5,7 @@ import { env } from 'cloudflare:workers'
 import { Webhook } from 'standardwebhooks'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import type { ArchiveReader } from '../../../src/archive/archive/archive-read.ts'
+import { counters } from '../../../src/core/counters.ts'
 import { keyHashOf } from '../../../src/core/ids.ts'
 import { meterOf, Objects } from '../../../src/core/objects.client.ts'
 import { DEFAULTS, FatalPipelineError, type Pipeline } from '../../../src/pipelines/pipeline.ts'
@@ -194,6 +195,30 @@ describe('a pipeline', () => {
     expect((await sink.status()).phase).toBe('finished')
     expect(receiver('pipe_b').sent.map(({ id }) => id)).toEqual(['pipe_b:103-108'])
     expect(rowsOf('pipe_b')).toMatchObject([104, 106, 108].map((height) => ({ _height: height, twice: 2 * height })))
+  })
+
+  it('shows how late it is while its receiver fails, and nothing once it has delivered or is deleted', async () => {
+    counters.gauges(Number.MAX_SAFE_INTEGER)
+    const lag = () => counters.gauges(Date.now()).filter(([series]) => series.startsWith('pipeline_lag_seconds'))
+    await apply('pipe_lag')
+    await reached('pipe_lag', head)
+    const { timeMs } = await sinkOf('pipe_lag').status()
+    await vi.waitFor(() => expect(lag()).toEqual([]), { timeout: 10_000 })
+    receiver('pipe_lag').answer = () => new Response('no', { status: 503 })
+    await feeder.acked(block())
+    const age = expect.closeTo((Date.now() - (timeMs ?? 0)) / 1000, -2)
+    await vi.waitFor(() => expect(lag()).toEqual([['pipeline_lag_seconds|retrying', age]]), { timeout: 10_000 })
+    receiver('pipe_lag').answer = () => new Response('ok')
+    await apply('pipe_lag', { revision: 2, status: 'paused' })
+    await vi.waitFor(() => expect(lag()).toEqual([]), { timeout: 10_000 })
+    await apply('pipe_lag', { revision: 3 })
+    await reached('pipe_lag', head)
+    await vi.waitFor(() => expect(lag()).toEqual([]), { timeout: 10_000 })
+    receiver('pipe_lag').answer = () => new Response('no', { status: 503 })
+    await feeder.acked(block())
+    await vi.waitFor(() => expect(lag()).toHaveLength(1), { timeout: 10_000 })
+    await sinkOf('pipe_lag').drop()
+    expect(lag()).toEqual([])
   })
 
   it('sets aside what cannot be delivered, and sends it once more when it is asked to', async () => {
