@@ -3,6 +3,7 @@
 import { median } from '../kit/statistics.ts'
 import { COINS, COINS_PER_BLOCK, EXCHANGE_BLOCKS_PER_SECOND, WORST_CHANGES } from './blocks.ts'
 import { type CrowdName, DISTINCT } from './crowds.ts'
+import { deflateLine } from './deflate.node.ts'
 import { alternate, compared, inTurn, spent } from './rounds.node.ts'
 import { exchangeLine, type Line, ms, pairLine, us, whole } from './table.ts'
 import type { Bench, Target } from './targets.node.ts'
@@ -276,6 +277,7 @@ export const STREAM_SECTIONS = {
   ],
   channels: channelLines,
   bbo: bboLines,
+  deflate: async (bench) => [await deflateLine(bench)],
   storm: stormLines,
   orders: orderLines,
   ingest: async (bench) => [await ingestLine(bench)],
