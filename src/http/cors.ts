@@ -1,5 +1,5 @@
 // CORS: pages of any origin may call the API with a key in a header. "*" excludes cookies, so sessions are never
-// exposed. The operator, feeder, session, sign-up, checkout and live-page routes stay closed to other origins.
+// exposed. The operator, feeder, metrics, session, sign-up, checkout and live-page routes stay closed to other origins.
 
 const ORIGIN = { 'access-control-allow-origin': '*' } as const
 const EXPOSED_HEADERS = [
@@ -22,7 +22,7 @@ export const CORS_HEADERS = { ...ORIGIN, 'access-control-expose-headers': EXPOSE
 
 /** True for paths that pages of other origins may call. */
 export function isOpenToBrowsers(path: string): boolean {
-  return !/^\/(admin|feed|session|live|signup|checkout)(\/|$)/.test(path)
+  return !/^\/(admin|feed|metrics|session|live|signup|checkout)(\/|$)/.test(path)
 }
 
 /** Response headers of a preflight for an endpoint with these methods. */

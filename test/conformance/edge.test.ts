@@ -17,6 +17,7 @@ import { Socket } from '../kit/socket.ts'
 
 const LONG_ANSWER = JSON.stringify({ tokens: Array.from({ length: 5_000 }, (_, index) => ({ index })), universe: [] })
 
+const METRICS_TOKEN = 'metrics-token-of-the-tests-of-weir-1'
 const CHALLENGED = {
   SIGNUP: 'log',
   SIGNUP_TURNSTILE_SECRET: 'secret-of-the-widget',
@@ -41,7 +42,7 @@ beforeAll(async () => {
   const sources = [{ name: 'node', url: `${upstream.url.replace('//', '//user:hidden@')}/info`, budget: 1e6 }]
   const chains = [{ name: 'evm', urls: [`${upstream.url}/hidden`] }]
   const asked = { UPSTREAMS: JSON.stringify(sources), RPC_CHAINS: JSON.stringify(chains) }
-  world = await startWorld({ vars: { TRUST_PROXY: 'on', ...asked, ...CHALLENGED } })
+  world = await startWorld({ vars: { TRUST_PROXY: 'on', METRICS_TOKEN, ...asked, ...CHALLENGED } })
   key = await world.newKey('1000', { plan: 'professional' })
 })
 afterAll(async () => {
@@ -65,13 +66,14 @@ describe('every route with every method', () => {
     ['/ws', ['GET', 'HEAD'], 'info'],
     ['/k/KEY/ws', ['GET', 'HEAD'], 'info'],
     ['/feed', ['GET', 'HEAD'], 'rest'],
+    ['/metrics', ['GET', 'HEAD'], 'rest'],
     ['/platform/pipeline-api/', ['GET', 'HEAD', 'POST'], 'rest'],
     ['/platform/pipeline-api/pipe_x', ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'], 'rest'],
     ['/admin/keys', ['GET', 'HEAD', 'POST'], 'rest'],
     ['/admin/feed/reset', ['POST'], 'rest'],
   ]
   const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
-  const closed = (path: string) => /^\/(admin|feed)/.test(path)
+  const closed = (path: string) => /^\/(admin|feed|metrics)/.test(path)
   const cases = ROUTES.flatMap(([path, methods, form]) => METHODS.map((method) => ({ method, path, methods, form })))
 
   it.each(cases)('$method $path', async ({ method, path, methods, form }) => {
@@ -83,6 +85,7 @@ describe('every route with every method', () => {
         'content-type': 'application/json',
         ...bearer(path.startsWith('/admin') ? (methods.includes(method) ? 'no' : ADMIN_TOKEN) : key),
         ...(path === '/feed' ? bearer(FEED_TOKEN) : {}),
+        ...(path === '/metrics' ? bearer(METRICS_TOKEN) : {}),
       },
       ...(method === 'GET' || method === 'HEAD' || method === 'OPTIONS' ? {} : { body: '[]' }),
     })
