@@ -19,6 +19,8 @@ const WINDOW_STEP_MS = 5 * 60_000
 /** Consecutive checks before an alert begins, and before it ends. */
 const CHECKS_TO_BEGIN = 2
 const CHECKS_TO_END = 3
+/** The archive reports every minute, but the log does not know its state after a restart until then. */
+const CHECKS_WITHOUT_REPORT = 10
 const OUTBOX_MAX = 32
 const ATTEMPTS_MAX = 10
 /** The checks are a minute apart, so the first retries are, too. */
@@ -33,7 +35,7 @@ interface CreditSums {
 
 export interface Facts {
   /** Null if the log did not answer. */
-  readonly status: Pick<LogStatus, 'state' | 'advice' | 'archive'> | null
+  readonly status: Pick<LogStatus, 'state' | 'advice' | 'height' | 'archive'> | null
   readonly usageLateMs: number
   readonly sums: CreditSums
 }
@@ -74,14 +76,13 @@ export const AlertEvent = z.object({
 })
 type AlertEvent = z.infer<typeof AlertEvent>
 
-/** The fault of each alert as a sentence; null: none. */
-function findings(facts: Facts, before: readonly CreditSums[]): Readonly<Record<Alert, string | null>> {
+/** The fault of each alert as a sentence; null: none; undefined: not known. */
+function findings(facts: Facts, before: readonly CreditSums[]): Readonly<Record<Alert, string | null | undefined>> {
   const { status, usageLateMs, sums } = facts
-  const archiveLagMs = status?.archive?.lagMs ?? 0
   const share = writeOffShare(sums, before)
   return {
     feed_not_live: status === null ? 'The log does not answer.' : status.state === 'live' ? null : status.advice,
-    archive_late: archiveLagMs > ARCHIVE_LATE_MS ? `The archive is ${minutes(archiveLagMs)} behind.` : null,
+    archive_late: status === null ? undefined : archiveFault(status),
     write_offs_high:
       share > WRITE_OFF_SHARE
         ? `${(share * 100).toFixed(1)} % of the credits of the last hour were written off.`
@@ -90,6 +91,14 @@ function findings(facts: Facts, before: readonly CreditSums[]): Readonly<Record<
       usageLateMs > USAGE_LATE_MS ? `Copies of usage to D1 have been failing for ${minutes(usageLateMs)}.` : null,
   }
 }
+
+function archiveFault(status: NonNullable<Facts['status']>): string | null {
+  if (isUnreported(status)) return 'The archive does not report.'
+  const lagMs = status.archive?.lagMs ?? 0
+  return lagMs > ARCHIVE_LATE_MS ? `The archive is ${minutes(lagMs)} behind.` : null
+}
+
+const isUnreported = ({ height, archive }: NonNullable<Facts['status']>) => height !== null && archive?.height === null
 
 function writeOffShare({ charged, writtenOff }: CreditSums, before: readonly CreditSums[]): number {
   const first = before[0]
@@ -113,11 +122,14 @@ export function checkAlerts(
   const messages: OutgoingAlert[] = []
   for (const alert of ALERTS) {
     const before = stored.alerts[alert] ?? { checks: 0, sinceMs: null }
-    const { state, type } = advance(before, found[alert] !== null, nowMs)
+    const fault = found[alert]
+    if (fault === undefined) continue
+    const isSlow = alert === 'archive_late' && facts.status !== null && isUnreported(facts.status)
+    const { state, type } = advance(before, fault !== null, isSlow ? CHECKS_WITHOUT_REPORT : CHECKS_TO_BEGIN, nowMs)
     alerts[alert] = state
     if (type === null) continue
     const started = state.sinceMs ?? before.sinceMs ?? nowMs
-    const message = found[alert] ?? 'This is over.'
+    const message = fault ?? 'This is over.'
     const id = newId()
     const body = JSON.stringify({ id, type, alert, chain, created: nowMs, started, message } satisfies AlertEvent)
     messages.push({ id, body, attempts: 0, nextMs: nowMs })
@@ -128,10 +140,10 @@ export function checkAlerts(
   return JSON.stringify(next) === JSON.stringify(stored) ? stored : next
 }
 
-function advance({ checks, sinceMs }: AlertState, isBad: boolean, nowMs: number) {
+function advance({ checks, sinceMs }: AlertState, isBad: boolean, checksToBegin: number, nowMs: number) {
   const isActive = sinceMs !== null
   if (isBad === isActive) return { state: { checks: 0, sinceMs }, type: null }
-  const needed = isActive ? CHECKS_TO_END : CHECKS_TO_BEGIN
+  const needed = isActive ? CHECKS_TO_END : checksToBegin
   if (checks + 1 < needed) return { state: { checks: checks + 1, sinceMs }, type: null }
   return isActive
     ? { state: { checks: 0, sinceMs: null }, type: 'alert.ended' as const }

@@ -15,7 +15,9 @@ import {
 } from '../../src/monitor/alerts.ts'
 
 const MINUTE_MS = 60_000
-const LIVE = { state: 'live', advice: 'All is well.', archive: null } as const
+const LIVE = { state: 'live', advice: 'All is well.', height: 9, archive: null } as const
+type Archive = NonNullable<Facts['status']>['archive']
+const withArchive = (archive: object): Check => ({ ...GOOD, status: { ...LIVE, archive: archive as Archive } })
 const GOOD = { status: LIVE, usageLateMs: 0, charged: 0, writtenOff: 0 }
 type Check = typeof GOOD | (Omit<typeof GOOD, 'status'> & { readonly status: Facts['status'] })
 
@@ -44,10 +46,7 @@ function told(checks: readonly Check[], stored: StoredAlerts = NO_ALERTS) {
 const times = (count: number, check: Check) => Array.from({ length: count }, () => check)
 const BAD: Readonly<Record<Alert, Check>> = {
   feed_not_live: { ...GOOD, status: { ...LIVE, state: 'no_feeder', advice: 'Start a feeder.' } },
-  archive_late: {
-    ...GOOD,
-    status: { ...LIVE, archive: { lagMs: 601_000 } as NonNullable<Facts['status']>['archive'] },
-  },
+  archive_late: withArchive({ height: 5, lagMs: 601_000 }),
   write_offs_high: { ...GOOD, charged: 900, writtenOff: 100 },
   usage_copies_late: { ...GOOD, usageLateMs: 20 * MINUTE_MS + 1 },
 }
@@ -74,10 +73,30 @@ it('a log that does not answer is not live', () => {
 })
 
 it.each([
-  ['archive', { ...GOOD, status: { ...LIVE, archive: { lagMs: 600_000 } as NonNullable<Facts['status']>['archive'] } }],
+  ['archive', withArchive({ height: 5, lagMs: 600_000 })],
   ['copies', { ...GOOD, usageLateMs: 20 * MINUTE_MS }],
 ])('the limit itself is no alert: %s', (_, check) => {
   expect(told(times(5, check))).toEqual([])
+})
+
+it('an archive that does not report for ten minutes is late', () => {
+  const silent = withArchive({ height: null, lagMs: null })
+  expect(told([GOOD, ...times(9, silent), GOOD, ...times(9, silent)])).toEqual([])
+  expect(told(times(12, silent))).toEqual(['archive_late alert.started'])
+  const empty = { ...silent, status: { ...silent.status, height: null } as NonNullable<Facts['status']> }
+  expect(told(times(12, empty))).toEqual([])
+  // After a reset to lower heights, the lag is unknown for as long as the log takes.
+  expect(told(times(12, withArchive({ height: 50, lagMs: null })))).toEqual([])
+})
+
+it('an archive that was late is not over when the log restarts or does not answer', () => {
+  const late = times(3, BAD.archive_late)
+  const silent = withArchive({ height: null, lagMs: null })
+  expect(told([...late, ...times(5, silent)])).toEqual(['archive_late alert.started'])
+  expect(told([...late, ...times(5, { ...GOOD, status: null })])).toEqual([
+    'archive_late alert.started',
+    'feed_not_live alert.started',
+  ])
 })
 
 it('write-offs of exactly one percent are no alert', () => {
