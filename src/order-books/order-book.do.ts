@@ -16,6 +16,7 @@ import { LiveSettings, readVariables } from '../core/variables.ts'
 import { type L4Frame, LINK_HEADER, LOG_API_VERSION } from '../protocol/feed/log-api.ts'
 import { FollowedOrders, type OrdersPosition } from './l4/followed-orders.ts'
 import { ORDER_BOOK_VERSION, type OrderBookApi, type OrdersSnapshot } from './l4/order-book-api.ts'
+import { textMemory } from './l4/text-memory.ts'
 import { LogLink } from './log-link.do.ts'
 
 const ATTACH_MS = 4000
@@ -32,16 +33,14 @@ const IDLE_MS = 5 * 60_000
 const PIECE_CHARS = 1024 * 1024
 /** How long a book's string is kept after each read of its pieces. */
 const TEXT_MS = 2_000
-/**
- * Maximum total length of the kept strings. At this length, no further string is created: dropping an old one to make
- * room would leave its readers with half a book.
- */
-const MAX_TEXT_CHARS = 32 * 1024 * 1024
+/** A reservation ends later than the string, unless the object was reset. */
+const RESERVED_MS = 2 * TEXT_MS
 
 interface SnapshotText {
   readonly meta: OrdersSnapshot
   readonly pieces: readonly string[]
   cancelExpiry: () => void
+  release: () => void
 }
 
 export class OrderBook extends DurableObject<Cloudflare.Env> implements OrderBookApi {
@@ -58,6 +57,8 @@ export class OrderBook extends DurableObject<Cloudflare.Env> implements OrderBoo
   #hasWrongOrders = false
   /** The kept strings, by height of the book. */
   readonly #snapshots = new Map<number, SnapshotText>()
+  /** Length of the last string. It changes little from one string to the next. */
+  #lastChars = 0
 
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
     super(ctx, env)
@@ -152,30 +153,46 @@ export class OrderBook extends DurableObject<Cloudflare.Env> implements OrderBoo
 
   async snapshot(atLeast: number): Promise<OrdersSnapshot | null> {
     if (!(await this.ready(atLeast)).ready) return null
-    const texts = [...this.#snapshots.values()]
-    const recent = texts.find(({ meta }) => meta.height >= atLeast)
+    const recent = [...this.#snapshots.values()].find(({ meta }) => meta.height >= atLeast)
     const { position } = this.#orders
-    if (!position || (!recent && texts.reduce((sum, { meta }) => sum + meta.chars, 0) >= MAX_TEXT_CHARS)) return null
-    return this.#retain(recent ?? this.#createText(position)).meta
+    const text = recent ?? (position && this.#createText(position))
+    return text && this.#retain(text) ? text.meta : null
   }
 
-  #createText(position: OrdersPosition): SnapshotText {
+  /**
+   * Null if strings of the isolate's books fill the memory. Removing an old one to make room would leave its readers
+   * with half a book.
+   */
+  #createText(position: OrdersPosition): SnapshotText | null {
+    const probe = textMemory.reserve(this.#lastChars, Date.now(), RESERVED_MS)
+    if (probe === null) return null
+    probe()
     const pieces = this.#orders.texts(PIECE_CHARS)
     const chars = pieces.reduce((sum, { length }) => sum + length, 0)
+    this.#lastChars = chars
     const meta = { v: ORDER_BOOK_VERSION, ...position, pieces: pieces.length, chars, first: pieces[0] ?? '' }
-    return { meta, pieces, cancelExpiry: () => undefined }
+    return { meta, pieces, cancelExpiry: () => undefined, release: () => undefined }
   }
 
-  #retain(text: SnapshotText): SnapshotText {
-    const { height } = text.meta
+  /** False if the memory is full. */
+  #retain(text: SnapshotText): boolean {
+    const { height, chars } = text.meta
+    text.release()
     text.cancelExpiry()
-    text.cancelExpiry = after(TEXT_MS, () => this.#snapshots.delete(height))
+    this.#snapshots.delete(height)
+    const release = textMemory.reserve(chars, Date.now(), RESERVED_MS)
+    if (release === null) return false
+    text.release = release
+    text.cancelExpiry = after(TEXT_MS, () => {
+      release()
+      this.#snapshots.delete(height)
+    })
     this.#snapshots.set(height, text)
-    return text
+    return true
   }
 
   async snapshotPiece(height: number, index: number): Promise<string | null> {
     const text = this.#snapshots.get(height)
-    return text ? (this.#retain(text).pieces[index] ?? null) : null
+    return text && this.#retain(text) ? (text.pieces[index] ?? null) : null
   }
 }

@@ -3,6 +3,7 @@
 import { evictDurableObject, runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { TEXT_BYTES, textMemory } from '../../src/order-books/l4/text-memory.ts'
 import { FakeFeeder, levelsOf } from '../block-log/fake-feeder.worker.ts'
 import { NaiveOrders } from '../order-books/l4/naive-orders.ts'
 import { Client, type Frame, meter } from './stream-client.worker.ts'
@@ -166,6 +167,20 @@ it('a relay that fetches a snapshot in pieces can finish while another relay nee
   expect([newer.height, newer.first]).toEqual([of + 1, JSON.stringify(books.get(of + 1))])
   const texts = await Promise.all([of, of + 1].map((at) => object.snapshotPiece(at, 0)))
   expect(texts.map((text) => JSON.parse(text!))).toEqual([books.get(of), books.get(of + 1)])
+})
+
+it('an object creates no string while those of other coins fill the memory of the isolate', async () => {
+  const client = await subscribed()
+  await answerReseed()
+  await snapshotOf(client)
+  const object = env.ORDER_BOOK.getByName(`${env.CHAIN}/l4/${coin}`)
+  block()
+  // The strings read before expire.
+  const free = await vi.waitUntil(() => textMemory.reserve(TEXT_BYTES, Date.now(), 60_000), WAIT)
+  await vi.waitUntil(async () => (await object.ready(height)).ready, WAIT)
+  expect(await object.snapshot(height)).toBeNull()
+  free()
+  expect(await object.snapshot(height)).toMatchObject({ height })
 })
 
 // WS-153
