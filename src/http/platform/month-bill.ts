@@ -37,6 +37,11 @@ export const STREAMS_PER_MINUTE = {
 /** Operations of 1,000 calls of a key that calls once per second. */
 export const PER_1000_CALLS = { requests: 100, objectRows: 220, d1Rows: 4, kvReads: 34, cpuMs: 1_000 } as const
 
+/** Pings of a client that reads some KB per second. Each proves up to 32 KiB or 20 s of reading. */
+const PINGS_PER_MINUTE = 6
+/** A meter is awake this long per request, an assumption. An idle object that may hibernate is not billed. */
+const METER_AWAKE_S = 0.02
+
 /** Class A operations and stored objects of the archive's files, measured (docs/internals/benchmarks.md). */
 const ARCHIVE_FILES_USD = 0.7
 /** The follower of the log, and each pipeline of one row a minute (test/pipelines/pipeline-cost.worker.test.ts). */
@@ -80,7 +85,9 @@ function monthBill(
   const ofCalls = (name: keyof typeof PER_1000_CALLS) => (calls / 1_000) * PER_1000_CALLS[name]
   // Each block causes one frame to the log, one to each hub, and, for each relay, one from the log and one from each
   // hub.
-  const frames = MONTH_S * blocksPerSecond * (1 + hubs + relays * (1 + hubs))
+  const blockFrames = MONTH_S * blocksPerSecond * (1 + hubs + relays * (1 + hubs))
+  const frames = blockFrames + streaming * minutes * PINGS_PER_MINUTE
+  const meterRequests = ofStreams('requests') + ofCalls('requests')
   const standingRows = MONTH_S * (LOG_ROWS_PER_SECOND + (coins * CHECKPOINT_ROWS * 1_000) / ROTATION_MS)
   const line = (item: string, used: number, included: number, perMillion: number): BillLine => {
     return { item, used, included, dollars: (Math.max(0, used - included) * perMillion) / 1e6 }
@@ -91,16 +98,11 @@ function monthBill(
     line('CPU milliseconds of the gateway', ofCalls('cpuMs'), 30e6, PER_MILLION.cpuMs),
     line(
       'GB-seconds of objects that are awake',
-      MONTH_S * OBJECT_GB * (1 + hubs + relays),
+      OBJECT_GB * (MONTH_S * (1 + hubs + relays) + meterRequests * METER_AWAKE_S),
       400_000,
       PER_GB_SECOND * 1e6,
     ),
-    line(
-      'requests to objects',
-      frames / FRAMES_PER_REQUEST + ofStreams('requests') + ofCalls('requests'),
-      1e6,
-      PER_MILLION.objectRequest,
-    ),
+    line('requests to objects', frames / FRAMES_PER_REQUEST + meterRequests, 1e6, PER_MILLION.objectRequest),
     line(
       'rows written by objects',
       standingRows + ofStreams('objectRows') + ofCalls('objectRows'),
