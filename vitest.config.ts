@@ -32,8 +32,8 @@ const migrations = {
   HISTORY: await readD1Migrations('schemas/d1/history'),
 }
 
-// A slow or busy machine may take this many times as long as two idle cores.
-const SLOW = 8
+// A slow or busy machine may take this many times as long as two idle cores, and a rehearsal adds the platform's latencies.
+const SLOW = process.env.REHEARSAL ? 24 : 8
 /** Time limits of a project whose longest test or hook takes `longestMs` on two idle cores. */
 const within = (longestMs: number, filesPerCore = 1) => ({
   testTimeout: SLOW * longestMs,

@@ -276,15 +276,20 @@ it('/status has exactly the fields of its schema, and no URLs', async () => {
     return [feeders[0]?.counters, readers.length > 0]
   }
   await expect.poll(looked, { timeout: 30_000, interval: 250 }).toMatchObject([{ misfits: 0 }, true])
-  const text = await (await fetch(`${world.url}/status`)).text()
-  StatusShape.parse(JSON.parse(text))
-  expect([...new Set(pathsIn(JSON.parse(text)))].filter((path) => !isSeldom(path)).sort()).toEqual(
+  // Only the isolate that called a source knows its failure.
+  const found = new Set<string>()
+  for (let at = 0; at < world.isolates; at++) {
+    const text = await (await fetch(`${world.url}/status`)).text()
+    StatusShape.parse(JSON.parse(text))
+    for (const path of pathsIn(JSON.parse(text))) found.add(path)
+    expect(text).not.toMatch(/:\/\/|hidden|127\.0\.0\.1/)
+  }
+  expect([...found].filter((path) => !isSeldom(path)).sort()).toEqual(
     fieldsOf(StatusShape)
       .map(({ path }) => path)
       .filter((path) => !isSeldom(path))
       .sort(),
   )
-  expect(text).not.toMatch(/:\/\/|hidden|127\.0\.0\.1/)
 })
 
 describe('floods', () => {
@@ -294,8 +299,10 @@ describe('floods', () => {
     const call = { type: 'meta' }
     expect((await world.info(key, call, from)).status).toBe(200)
     let refused: Response | undefined
+    // More at once than all isolates look up in a second.
+    const count = 150 + 50 * world.isolates
     for (let round = 0; round < 20 && refused === undefined; round++) {
-      const flood = Array.from({ length: 200 }, (_, i) => world.info(madeUp(round * 200 + i), call, from))
+      const flood = Array.from({ length: count }, (_, i) => world.info(madeUp(round * count + i), call, from))
       const answers = await Promise.all(flood)
       await Promise.all(answers.map((answer) => answer.text()))
       expect(answers.filter(({ status }) => status !== 401 && status !== 429)).toEqual([])
@@ -317,17 +324,20 @@ describe('floods', () => {
     let answered = 0
     const count = (status: number) => (status === 429 ? refused++ : answered++)
     for (let round = 0; round < 20 && refused === 0; round++) {
-      const over = Array.from({ length: 30 }, async () => count((await world.info(caller, { type: 'nope' })).status))
+      const over = Array.from({ length: 30 * world.isolates }, async () =>
+        count((await world.info(caller, { type: 'nope' })).status),
+      )
       for (let id = 0; id < 30; id++)
         socket.send({ method: 'post', id, request: { type: 'info', payload: { type: 'nope', round } } })
       for (let id = 0; id < 30; id++) {
-        const { data } = await socket.channel('post')
-        count(JSON.stringify(data).includes('"429: ') ? 429 : 400)
+        // At most 16 are answered at a time; an error rejects the others.
+        const reply = await socket.next(({ channel }) => channel === 'post' || channel === 'error')
+        if (reply.channel === 'post') count(JSON.stringify(reply.data).includes('"429: ') ? 429 : 400)
       }
       await Promise.all(over)
     }
     expect(refused).toBeGreaterThan(0)
-    expect(answered).toBeLessThanOrEqual(20 * ((Date.now() - began) / 1000 + 1))
+    expect(answered).toBeLessThanOrEqual(20 * world.isolates * ((Date.now() - began) / 1000 + 1))
     socket.close()
   })
 })

@@ -23,6 +23,9 @@ export interface Program {
   end(signal?: NodeJS.Signals): Promise<void>
 }
 
+/** A gateway of a rehearsal has many isolates, which start one after another. */
+const LINE_MS = process.env.REHEARSAL ? 120_000 : 30_000
+
 /** Starts `node src/<file>` with arguments. */
 export function run(file: string, args: readonly string[], env: Record<string, string> = {}): Program {
   return runCommand(process.execPath, [join(ROOT, 'src', file), ...args], env)
@@ -63,7 +66,7 @@ export function runCommand(
   return {
     process: child,
     lines,
-    async line(accepts, timeoutMs = 30_000) {
+    async line(accepts, timeoutMs = LINE_MS) {
       const deadline = Date.now() + timeoutMs
       for (;;) {
         while (at < lines.length) {

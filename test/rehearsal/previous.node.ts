@@ -1,7 +1,7 @@
 // Bundles of an earlier version, mixed with those of today: during a deploy, old and new Workers call each other.
 
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { ROLES } from '../../scripts/workers.ts'
 import { ROOT, scratch } from '../kit/program.ts'
@@ -30,8 +30,12 @@ export async function previousBundles(ref: string): Promise<PreviousBundles> {
   const mixed = (old: Mixture): string => {
     const folder = join(path, old)
     mkdirSync(folder)
-    for (const part of ROLES)
-      symlinkSync(join((part === 'gateway') === (old === 'gateway') ? source : ROOT, 'dist', part), join(folder, part))
+    for (const part of ROLES) {
+      const isOld = (part === 'gateway') === (old === 'gateway')
+      // A Worker that the earlier version did not have is today's.
+      const previous = isOld ? [join(source, 'dist', part)].filter(existsSync) : []
+      symlinkSync(previous[0] ?? join(ROOT, 'dist', part), join(folder, part))
+    }
     return relative(ROOT, folder)
   }
   return { mixed, remove }
