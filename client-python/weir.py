@@ -314,9 +314,11 @@ class Client:
         """Yields frames of a body over successive sockets. `with_status` adds "live" after each acknowledgement."""
         attempt, was_live = 0, False
         while True:
-            started, why = time.monotonic(), "the connection closed"
+            opened, why = float("inf"), "the connection closed"
             try:
-                async with self._socket() as link:
+                # A busy gateway serves abandoned attempts first, so later ones wait longer.
+                async with self._socket(min(5 * 2**attempt, 40)) as link:
+                    opened = time.monotonic()
                     message = {"method": "subscribe", "subscription": body}
                     if seen is not None and seen.next_block is not None:
                         message["fromBlock"] = seen.next_block
@@ -360,7 +362,7 @@ class Client:
             if was_live and (seen is None or seen.lost()):
                 yield Gap(why)
                 was_live = False
-            attempt = 0 if time.monotonic() - started > STEADY_S else attempt + 1
+            attempt = 0 if time.monotonic() - opened > STEADY_S else attempt + 1
             await asyncio.sleep(_backoff(attempt, 0.2, 15))
 
     async def _refusal(self, status: int) -> WeirError:
@@ -373,10 +375,10 @@ class Client:
         return WeirError(FINAL[status], f"HTTP {status}", status)
 
     @contextlib.asynccontextmanager
-    async def _socket(self) -> AsyncIterator[_Link]:
+    async def _socket(self, open_s: float = 5) -> AsyncIterator[_Link]:
         base = self._url.replace("http", "ws", 1)
         address = f"{base}/ws?key={urllib.parse.quote(self._key, safe='')}"
-        options = {"max_size": 32 << 20, "open_timeout": 5, "ping_interval": None, "close_timeout": CLOSE_S}
+        options = {"max_size": 32 << 20, "open_timeout": open_s, "ping_interval": None, "close_timeout": CLOSE_S}
         async with websockets.connect(address, **options) as socket:
             link = _Link(socket)
             pinging = asyncio.create_task(link.pings())

@@ -16,6 +16,7 @@ import { canResume, typeOfFrame } from './channels.ts'
 import type { ConnectionOptions, ConnectRefusal } from './connection-options.ts'
 import { FATAL_CODES, FATAL_STATUSES, LIMITS, RETRY } from './connection-options.ts'
 import { filterOf, ListenerIndex, type SubscriptionFilter } from './listener-index.ts'
+import { Patience } from './patience.ts'
 import { ReadReceipts } from './read-receipts.ts'
 import type { ClientRuntime, ClientSocket, Endpoint, SocketEnd } from './runtime.ts'
 import { describeEnd, streamUrl } from './runtime.ts'
@@ -93,6 +94,7 @@ export class Connection {
   readonly #entries = new Map<string, SubscriptionEntry>()
   readonly #index = new ListenerIndex<SubscriptionEntry>()
   readonly #seen = new SeenFrames()
+  readonly #patience = new Patience()
   readonly #deadMs: number
   #session: Session = IDLE
   #attempt = 0
@@ -196,7 +198,7 @@ export class Connection {
       onText: (text) => isPresent() && this.#onText(text),
       onEnd: (end) => isPresent() && this.#onEnd(end),
     })
-    const stop = this.#runtime.after(LIMITS.connectMs, () => this.interrupt('the connection timed out'))
+    const stop = this.#limit(this.#patience.ms(LIMITS.connectMs), 'the connection timed out')
     this.#session = { state: 'connecting', socket, stop }
   }
 
@@ -248,8 +250,16 @@ export class Connection {
     entry.stopAckTimer()
     // A replay has no timeout, because a replay of recent blocks waits until they are archived.
     if (replay) return
-    const ackMs = body.type === 'l2BookDiff' ? LIMITS.turnMs : LIMITS.ackMs
-    entry.stopAckTimer = this.#runtime.after(ackMs, () => this.interrupt(`no response to subscribe ${body.type}`))
+    const ackMs = body.type === 'l2BookDiff' ? LIMITS.turnMs : this.#patience.ms(LIMITS.ackMs)
+    entry.stopAckTimer = this.#limit(ackMs, `no response to subscribe ${body.type}`)
+  }
+
+  /** Interrupts the socket unless the result is called in time. */
+  #limit(ms: number, reason: string): () => void {
+    return this.#runtime.after(ms, () => {
+      this.#patience.onTimeout()
+      this.interrupt(reason)
+    })
   }
 
   #unsubscribe(entry: SubscriptionEntry): void {
@@ -340,6 +350,7 @@ export class Connection {
     const entry = this.#entries.get(key)
     if (!entry || entry.phase === 'live' || session.pendingUnsubscribes.has(key)) return
     entry.stopAckTimer()
+    this.#patience.onServed()
     entry.phase = 'live'
     entry.fromBlock = undefined
     this.#requestQueued()

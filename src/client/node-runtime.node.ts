@@ -21,7 +21,7 @@ export function nodeRuntime(Socket: typeof WebSocket = WebSocket): ClientRuntime
   }
 }
 
-const socketOptions = { perMessageDeflate: false, maxPayload: FRAME_MAX_BYTES, handshakeTimeout: 5_000 }
+const socketOptions = { perMessageDeflate: false, maxPayload: FRAME_MAX_BYTES }
 
 function openSocket(socket: WebSocket, handlers: SocketHandlers): ClientSocket {
   let ended = false

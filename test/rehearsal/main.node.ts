@@ -42,13 +42,17 @@ const SUITES = ['contract', 'keys', 'streams', 'info', 'upstreams', 'edge', 'cra
 /** Those that compare what old and new Workers say to each other. */
 const MIXED_SUITES = ['keys', 'streams', 'info']
 
+/** Half of what a relay takes, because sockets are placed by account. */
+const CLIENTS_PER_RELAY = 250
+
 const failed: string[] = []
 const durations: string[] = []
 
 await build(ROOT)
 await step('conformance, contract, credits and kills', () => tests(SUITES))
 await step(`${clients} clients while all objects are reset`, async () => {
-  const world = await startWorld({ rehearsal: new Rehearsal({ scale }) })
+  const relays = Math.max(2, Math.ceil(clients / CLIENTS_PER_RELAY))
+  const world = await startWorld({ rehearsal: new Rehearsal({ scale }), vars: { RELAYS_PER_REGION: `${relays}` } })
   try {
     const { failures, recoveredMs } = await resetRun(world, { clients, resets, blockEveryMs: 500, say: console.log })
     if (failures.length > 0) throw new Error(failures.join('; '))
