@@ -292,6 +292,9 @@ it('/status has exactly the fields of its schema, and no URLs', async () => {
   )
 })
 
+/** Of each isolate. */
+const LOOKUPS_PER_SECOND = 50
+
 describe('floods', () => {
   const madeUp = (i: number) => `cqt_${String(i).replaceAll('0', 'z').padStart(26, 'F')}`
   it('of invented keys end in 429 and do not block known keys', async () => {
@@ -300,15 +303,24 @@ describe('floods', () => {
     expect((await world.info(key, call, from)).status).toBe(200)
     let refused: Response | undefined
     // More at once than all isolates look up in a second.
-    const count = 150 + 50 * world.isolates
+    const count = 150 + LOOKUPS_PER_SECOND * world.isolates
+    const sinceMs = performance.now()
+    let sent = 0
     for (let round = 0; round < 20 && refused === undefined; round++) {
       const flood = Array.from({ length: count }, (_, i) => world.info(madeUp(round * count + i), call, from))
       const answers = await Promise.all(flood)
+      sent += count
       await Promise.all(answers.map((answer) => answer.text()))
       expect(answers.filter(({ status }) => status !== 401 && status !== 429)).toEqual([])
       refused = answers.find(({ status }) => status === 429)
     }
-    expect(Object.fromEntries(refused!.headers)).toMatchObject({
+    if (refused === undefined) {
+      // This machine is too slow for the limit of so many isolates.
+      const seconds = (performance.now() - sinceMs) / 1000
+      expect(sent / seconds).toBeLessThan(LOOKUPS_PER_SECOND * world.isolates)
+      return
+    }
+    expect(Object.fromEntries(refused.headers)).toMatchObject({
       'retry-after': '1',
       ratelimit: '"look-ups";r=0;t=1',
       'ratelimit-policy': '"look-ups";q=50;w=1',

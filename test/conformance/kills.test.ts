@@ -23,8 +23,10 @@ interface Ready {
 
 const folder = scratch()
 const state = join(folder.path, 'state')
+/** A rehearsal has many isolates, which start one after another. */
+const SLOWER = process.env.REHEARSAL ? 4 : 1
 /** What the issue allows between the return of a part and `in step`. */
-const BACK_IN_STEP_MS = 5000
+const BACK_IN_STEP_MS = SLOWER * 5000
 /** Blocks that may still be on their way when a kill strikes. */
 const SEEN_BLOCKS = 5
 /** Of two kinds of markets. */
@@ -94,9 +96,9 @@ async function askBook(): Promise<void> {
  * the two.
  */
 async function backInStep(before: number): Promise<number> {
-  await expect.poll(height, { timeout: 30_000, interval: 20 }).toBeGreaterThan(before)
+  await expect.poll(height, { timeout: SLOWER * 30_000, interval: 20 }).toBeGreaterThan(before)
   const returned = Date.now()
-  await watch.line((line) => Number(/^in step BTC height=(\d+)/.exec(line)?.[1]) > before, 30_000)
+  await watch.line((line) => Number(/^in step BTC height=(\d+)/.exec(line)?.[1]) > before, SLOWER * 30_000)
   return Date.now() - returned
 }
 

@@ -173,7 +173,8 @@ describe('a budget', () => {
     // 429: free work is bounded, too.
     for (const status of statuses) expect([200, 429, 503]).toContain(status)
     const byWorker = world.urls.map((_, i) => got.filter((reply, at) => at % 2 === i && reply.ok).length)
-    expect(Math.min(...byWorker)).toBeGreaterThan(0)
+    // A Worker far from the budget gets nothing while a near one asks for all of it.
+    if (world.rehearsal === null) expect(Math.min(...byWorker)).toBeGreaterThan(0)
     expect(byWorker[0]! + byWorker[1]!).toBe(arrivals.length)
     for (const reply of got) {
       expect(reply.headers.get('x-credits-cost')).toBe(reply.ok ? '1' : '0')

@@ -1,12 +1,16 @@
 // Each condition of the platform that a rehearsal adds detects a planted fault, which plain workerd does not show.
 
-import { readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { join } from 'node:path'
 import { convertV4MiniflareOptions, Miniflare } from 'miniflare'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { WorkerOptions } from '../../src/cli/launch/gateway-process.node.ts'
+import { bundledModules } from '../../src/cli/launch/miniflare-options.node.ts'
+import { scratch } from '../kit/program.ts'
 import { Socket } from '../kit/socket.ts'
+import { commitMs } from './output-gate.ts'
+import { MIXTURES, mix } from './previous.node.ts'
 import { Rehearsal } from './topology.ts'
 
 const FOLDER = import.meta.dirname
@@ -46,8 +50,13 @@ interface Faulty {
   readonly stop: () => Promise<void>
 }
 
-async function start(arrange: (workers: readonly WorkerOptions[]) => readonly WorkerOptions[]): Promise<Faulty> {
-  const workers = [...arrange([GATEWAY, OBJECTS])]
+async function start(
+  arrange: (workers: readonly WorkerOptions[]) => readonly WorkerOptions[],
+  versions: readonly [gateway: object, objects: object] = [{}, {}],
+): Promise<Faulty> {
+  const workers = [
+    ...arrange([{ ...GATEWAY, ...versions[0] } as WorkerOptions, { ...OBJECTS, ...versions[1] } as WorkerOptions]),
+  ]
   const miniflare = new Miniflare(convertV4MiniflareOptions({ workers, cf: false, telemetry: { enabled: false } }))
   const { name } = workers.find(({ unsafeDirectSockets }) => unsafeDirectSockets !== undefined)!
   const { origin } = await miniflare.unsafeGetDirectURL(name)
@@ -79,7 +88,10 @@ describe('a limit of the platform', () => {
     ['connections', /connections 7, limit 6/],
     ['row', /valueBytes \d+, limit 2000000/],
     ['value', /valueBytes \d+, limit 2000000/],
+    ['objectRow', /valueBytes \d+, limit 2000000/],
+    ['statements', /statements 1001, limit 1000/],
     ['rpc', /rpcBytes \d+, limit \d+ \(arguments of take\)/],
+    ['result', /rpcBytes \d+, limit \d+ \(result of give\)/],
     ['cpu', /cpuMs \d+, limit 500/],
     ['parameters', /parameters 101, limit 100/],
   ])('fails the event and is reported: %s', async (fault, text) => {
@@ -87,7 +99,7 @@ describe('a limit of the platform', () => {
     await expect.poll(() => collector.violations.some((line) => text.test(line))).toBe(true)
   })
 
-  it.each(['subrequests', 'connections', 'cpu'])('is absent from plain workerd: %s', async (fault) => {
+  it.each(['subrequests', 'connections', 'statements', 'cpu'])('is absent from plain workerd: %s', async (fault) => {
     expect((await plain.ask(fault)).error).toBeUndefined()
   })
 
@@ -176,6 +188,10 @@ describe('an object', () => {
     await expect.poll(() => answerMs('unconfirmed')).toBeLessThan(14)
   })
 
+  it('waits for a slow replication once in a hundred times', () => {
+    expect([commitMs(0.009), commitMs(0.01)]).toEqual([150, 15])
+  })
+
   it('loses its memory when it is reset', async () => {
     await rehearsed.ask('count')
     const before = (await rehearsed.ask('count')).value
@@ -187,5 +203,40 @@ describe('an object', () => {
   it('has no name when it is called by its ID', async () => {
     expect((await rehearsed.ask('named')).value).toBe('ONE')
     expect((await rehearsed.ask('nameless')).error).toMatch(/toUpperCase/)
+  })
+})
+
+describe('two versions', () => {
+  const folder = scratch()
+  afterAll(folder.remove)
+  const write = (version: string, text: string) => {
+    for (const part of ['gateway', 'live']) {
+      mkdirSync(join(folder.path, version, part), { recursive: true })
+      writeFileSync(join(folder.path, version, part, 'faulty.js'), text)
+    }
+    return join(folder.path, version)
+  }
+  /** What today's version calls `count` had another name before. */
+  const previous = write('previous', bundle().replace('async count', 'async total').replaceAll('.count()', '.total()'))
+  const today = write('today', bundle())
+  const counted = async (versions: string) => {
+    const faulty = await start(
+      (workers) => workers,
+      [bundledModules(join(versions, 'gateway')), bundledModules(join(versions, 'live'))],
+    )
+    try {
+      return await faulty.ask('count')
+    } finally {
+      await faulty.stop()
+    }
+  }
+
+  it.each([previous, today])('work alone', async (version) => {
+    expect(await counted(version)).toEqual({ value: 1 })
+  })
+
+  it.each(MIXTURES)('do not work together if the %s of the earlier one call a renamed method', async (old) => {
+    const { error } = await counted(mix(old, { previous, today }, join(folder.path, old)))
+    expect(error).toMatch(/does not implement/)
   })
 })

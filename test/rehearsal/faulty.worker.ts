@@ -49,8 +49,18 @@ export class Faulty extends DurableObject<FaultyEnv> {
     await this.ctx.storage.put('row', 'x'.repeat(bytes))
   }
 
+  async insert(bytes: number): Promise<void> {
+    const { sql } = this.ctx.storage
+    sql.exec('CREATE TABLE IF NOT EXISTS rows (text TEXT)')
+    sql.exec('INSERT INTO rows VALUES (?)', 'x'.repeat(bytes))
+  }
+
   async take(text: string): Promise<number> {
     return text.length
+  }
+
+  async give(bytes: number): Promise<string> {
+    return 'x'.repeat(bytes)
   }
 }
 
@@ -65,11 +75,14 @@ const FAULTS: Readonly<Record<string, (env: FaultyEnv, query: URLSearchParams) =
       .bind(...values)
       .first()
   },
+  statements: async ({ DB }) => DB.batch(Array.from({ length: 1_001 }, () => DB.prepare('SELECT 1'))),
   row: async ({ DB }) =>
     DB.prepare('SELECT length(?)')
       .bind('x'.repeat(2 * MIB))
       .first(),
   value: async ({ OBJECT }) => OBJECT.getByName('one').store(2 * MIB),
+  objectRow: async ({ OBJECT }) => OBJECT.getByName('one').insert(2 * MIB),
+  result: async ({ OBJECT }) => (await OBJECT.getByName('one').give(33 * MIB)).length,
   rpc: async ({ OBJECT }) => OBJECT.getByName('one').take('x'.repeat(33 * MIB)),
   cpu: async ({ FILES }) => {
     await FILES.head('one')

@@ -27,16 +27,19 @@ export async function previousBundles(ref: string): Promise<PreviousBundles> {
   if (lock(source) === lock(ROOT)) symlinkSync(join(ROOT, 'node_modules'), join(source, 'node_modules'))
   else execFileSync('npm', ['ci'], { cwd: source, stdio: 'inherit' })
   execFileSync(process.execPath, ['scripts/build.ts'], { cwd: source, stdio: 'inherit' })
-  const mixed = (old: Mixture): string => {
-    const folder = join(path, old)
-    mkdirSync(folder)
-    for (const part of ROLES) {
-      const isOld = (part === 'gateway') === (old === 'gateway')
-      // A Worker that the earlier version did not have is today's.
-      const previous = isOld ? [join(source, 'dist', part)].filter(existsSync) : []
-      symlinkSync(previous[0] ?? join(ROOT, 'dist', part), join(folder, part))
-    }
-    return relative(ROOT, folder)
-  }
+  const mixed = (old: Mixture): string =>
+    relative(ROOT, mix(old, { previous: join(source, 'dist'), today: join(ROOT, 'dist') }, join(path, old)))
   return { mixed, remove }
+}
+
+/** Links the bundles of both versions into `folder`, which it returns. */
+export function mix(old: Mixture, from: { readonly previous: string; readonly today: string }, folder: string): string {
+  mkdirSync(folder)
+  for (const part of ROLES) {
+    const previous = join(from.previous, part)
+    // A Worker that the earlier version did not have is today's.
+    const isOld = (part === 'gateway') === (old === 'gateway') && existsSync(previous)
+    symlinkSync(isOld ? previous : join(from.today, part), join(folder, part))
+  }
+  return folder
 }
