@@ -19,7 +19,7 @@ export type Loader = WorkerProcess<Duties>
 const LOAD_MS = 60_000
 /** One relay takes all sockets, as the bare object does. */
 export const RELAY_SOCKETS = '2000'
-const ONE_RELAY = { vars: { RELAY_SOCKETS, RELAYS_PER_REGION: '1' }, liveVars: { RELAY_SOCKETS } }
+const ONE_RELAY = { vars: { RELAY_SOCKETS, RELAYS_PER_REGION: '1' }, objectVars: { RELAY_SOCKETS } }
 /** Whose sockets share them: a relay bounds what one account has unproved. */
 const ACCOUNTS = 20
 const READY_MS = 30_000

@@ -76,7 +76,7 @@ beforeAll(async () => {
     { name: 'stub', urls: [`${other.origin}/evm`], dataUrl: `http://service-key:@${other.host}/base/` },
   ]
   const shared = { RPC_CHAINS: JSON.stringify(chains), PIPELINE_PRIVATE: 'on' }
-  world = await startWorld({ node: service.url, vars: { ...shared, TRUST_PROXY: 'on' }, liveVars: shared })
+  world = await startWorld({ node: service.url, vars: { ...shared, TRUST_PROXY: 'on' }, objectVars: shared })
   key = await world.newKey('100000', { plan: 'enterprise' })
 })
 afterAll(async () => {

@@ -28,7 +28,7 @@ beforeAll(async () => {
   exchange = await startExchange({
     gateway: (node) => {
       const shared = { RPC_CHAINS: JSON.stringify([{ name: 'hyperliquid', urls: [`${node}/evm`] }]) }
-      return startWorld({ node, vars: shared, liveVars: shared })
+      return startWorld({ node, vars: shared, objectVars: shared })
     },
   })
   world = exchange.gateway

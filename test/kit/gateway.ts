@@ -120,7 +120,7 @@ export interface WorldOptions
   /** Origin of a node whose `/info` is the only source. */
   readonly node?: string
   readonly vars?: Record<string, string>
-  readonly liveVars?: Record<string, string>
+  readonly objectVars?: Record<string, string>
   /** Default: a rehearsal with the scale in REHEARSAL, or none. */
   readonly rehearsal?: Rehearsal | null
 }
@@ -129,7 +129,7 @@ export interface WorldOptions
 export async function startWorld({
   node,
   vars,
-  liveVars,
+  objectVars,
   rehearsal = rehearsalOf(process.env),
   ...options
 }: WorldOptions = {}): Promise<World> {
@@ -149,7 +149,7 @@ export async function startWorld({
       UPSTREAMS: JSON.stringify(node === undefined ? [] : [{ name: 'node', url: `${node}/info` }]),
       ...vars,
     },
-    liveVars: { PIPELINE_PRIVATE: 'on', ...liveVars },
+    objectVars: { PIPELINE_PRIVATE: 'on', ...objectVars },
     // Of a rehearsal with an earlier version.
     ...(process.env.REHEARSAL_BUNDLES !== undefined && { bundles: process.env.REHEARSAL_BUNDLES }),
     ...options,

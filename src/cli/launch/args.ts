@@ -70,7 +70,7 @@ function quoted(text: string): string {
 export interface GatewayVariables {
   readonly vars: Readonly<Record<string, string>>
   /** Variables of the live and jobs Workers. */
-  readonly liveVars: Readonly<Record<string, string>>
+  readonly objectVars: Readonly<Record<string, string>>
 }
 
 /** Demo prices; the operator marks orders as paid. */
@@ -112,7 +112,7 @@ export function gatewayVariables(env: Environment, node: string, keepMb: string)
     ...shared,
     ...secrets,
   }
-  return ok({ vars, liveVars: { ARCHIVE_KEEP_MB: keepMb, ...alertVariables(env), ...shared, ...secrets } })
+  return ok({ vars, objectVars: { ARCHIVE_KEEP_MB: keepMb, ...alertVariables(env), ...shared, ...secrets } })
 }
 
 const alertVariables = (env: Environment) =>

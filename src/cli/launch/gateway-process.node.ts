@@ -31,7 +31,7 @@ export interface GatewayProcessOptions {
   /** Overrides variables of wrangler.toml. */
   readonly vars: Readonly<Record<string, string>>
   /** Overrides variables of wrangler.live.toml and wrangler.jobs.toml. */
-  readonly liveVars?: Readonly<Record<string, string>>
+  readonly objectVars?: Readonly<Record<string, string>>
   /**
    * Number of gateway Workers that share the objects and stores, as isolates in different places do. The first one uses
    * `port`. Default: 1.
@@ -84,10 +84,10 @@ export async function startGatewayProcess(options: GatewayProcessOptions): Promi
       serviceBindings: { ...gateway.serviceBindings, ASSETS: PAGES_WORKER },
       unsafeDirectSockets: [{ host: '127.0.0.1', port: i === 0 ? options.port : 0 }],
     })),
-    { ...live, bindings: { ...live.bindings, ...options.liveVars } },
+    { ...live, bindings: { ...live.bindings, ...options.objectVars } },
     {
       ...jobs,
-      bindings: { ...jobs.bindings, ...options.liveVars },
+      bindings: { ...jobs.bindings, ...options.objectVars },
       serviceBindings: { ...jobs.serviceBindings, SQL: (request: Request) => sql.fetch(request) },
     },
     pages,

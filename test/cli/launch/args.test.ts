@@ -66,7 +66,7 @@ test('the simulated exchange is the node of both Workers unless the environment 
           SIGNUP: 'log',
           UPSTREAMS: JSON.stringify([{ name: 'node', url: `${NODE}/info` }]),
         },
-        liveVars: { ARCHIVE_KEEP_MB: '7', PIPELINE_PRIVATE: 'on', RPC_CHAINS: chains },
+        objectVars: { ARCHIVE_KEEP_MB: '7', PIPELINE_PRIVATE: 'on', RPC_CHAINS: chains },
       },
     })
   }
@@ -75,7 +75,7 @@ test('the simulated exchange is the node of both Workers unless the environment 
 test('the environment overrides defaults in both Workers', () => {
   const said = { PIPELINE_PRIVATE: 'off', RPC_CHAINS: CHAINS }
   expect(of({ ...said, TRUST_PROXY: 'on' })).toMatchObject({
-    value: { vars: { ...said, TRUST_PROXY: 'on' }, liveVars: said },
+    value: { vars: { ...said, TRUST_PROXY: 'on' }, objectVars: said },
   })
 })
 

@@ -14,6 +14,6 @@ const { url } = await startGatewayProcess({
   port: Number(port),
   secrets: SECRETS,
   vars: { TRUST_PROXY: 'off', PIPELINE_PRIVATE: 'on', UPSTREAMS: '[]', RPC_CHAINS: chains! },
-  liveVars: { PIPELINE_PRIVATE: 'on', PIPELINE_MINUTE_CREDITS: '0', RPC_CHAINS: chains! },
+  objectVars: { PIPELINE_PRIVATE: 'on', PIPELINE_MINUTE_CREDITS: '0', RPC_CHAINS: chains! },
 })
 process.stdout.write(`gateway at ${url}\n`)
