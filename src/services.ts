@@ -22,7 +22,6 @@ import type { WaitUntil } from './core/wait-until.ts'
 import { gatewaySettings } from './env.ts'
 import { logStatusReader } from './http/log-status.client.ts'
 import type { Access } from './http/metered.route.ts'
-import { platformOf } from './http/platform/platform.client.ts'
 import type { Platform } from './http/platform/platform-api.ts'
 import { cacheStore } from './info/answer/answer-stores.store.ts'
 import { infoService, infoUpstream } from './info/info.client.ts'
@@ -153,7 +152,6 @@ function build(env: Env & MonitorEnv) {
     info,
     logStatus,
     rpc: rpcService(settings.RPC_CHAINS, { report, waitUntil: keepAlive, secrets: env }),
-    platform: platformOf(env, settings, objects, { read, now }),
     read,
     /** Identifies a key that may use `/platform`. */
     identify: (key: string, request: Request, waitUntil: WaitUntil) =>

@@ -2,6 +2,7 @@
 // rejected, never rounded.
 
 import Big from 'big.js'
+import { inGroups } from './digit-groups.ts'
 import { err, ok, type Result } from './result.ts'
 
 /** Integer millionths of a credit. Accepts plain numbers, but not amounts in another unit. */
@@ -24,7 +25,7 @@ export function parseCredits(credits: string | Credits): Result<MicroCredits, st
   const micro = new Big(text).times(MICRO_PER_CREDIT)
   if (!micro.eq(micro.round(0))) return err('has more than 6 decimals')
   if (micro.gt(new Big(MAX_GRANT_CREDITS).times(MICRO_PER_CREDIT)))
-    return err(`must be at most ${MAX_GRANT_CREDITS.toLocaleString('en-US')} credits`)
+    return err(`must be at most ${inGroups(MAX_GRANT_CREDITS)} credits`)
   return ok(micro.toNumber())
 }
 

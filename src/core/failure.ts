@@ -1,6 +1,7 @@
 // All refusals and failures of Weir: one closed union of failure kinds, and one table with the form of each kind on
 // each surface. protocol/failure-wire.ts (HTTP) and protocol/relay/failure-frame.ts (sockets) encode them.
 
+import { inGroups } from './digit-groups.ts'
 import type { AccountId, KeyHash } from './ids.ts'
 
 /** An invalid input field. `path` is dotted, such as `req.coin`. `message` says what to send instead. */
@@ -201,7 +202,7 @@ export const FAILURES: { readonly [Kind in Failure['kind']]: FailureRow<Kind> } 
     close: 1008,
     reason: 'too many messages',
     message: ({ limit, most }) =>
-      `${limit}: this account's plan allows ${most.toLocaleString('en-US')} at a time. End one first, or ask for a larger plan.`,
+      `${limit}: this account's plan allows ${inGroups(most)} at a time. End one first, or ask for a larger plan.`,
   },
   not_json: {
     code: 'invalid_json',
@@ -226,7 +227,7 @@ export const FAILURES: { readonly [Kind in Failure['kind']]: FailureRow<Kind> } 
     close: 1008,
     reason: 'refused',
     message: ({ limitBytes }) =>
-      `The request body exceeds ${limitBytes.toLocaleString('en-US')} bytes. Split the request into smaller ones.`,
+      `The request body exceeds ${inGroups(limitBytes)} bytes. Split the request into smaller ones.`,
   },
   unknown_type: {
     code: 'unsupported_type',

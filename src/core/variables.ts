@@ -2,14 +2,14 @@
 // a variable is missing or invalid, the Worker does not start and the error names the variable; no value is guessed.
 
 import * as z from 'zod'
+import { inGroups } from './digit-groups.ts'
 import { parseJson } from './json.ts'
 import { parseWith } from './validation-errors.ts'
 
 export const Switch = z.enum(['on', 'off'], 'must be "on" or "off"').transform((value) => value === 'on')
 
 /** The message for an invalid count. `more` describes an alternative value. */
-export const countMessage = (max: number, more = '') =>
-  `must be a whole number from 1 to ${max.toLocaleString('en-US')}${more}`
+export const countMessage = (max: number, more = '') => `must be a whole number from 1 to ${inGroups(max)}${more}`
 
 /** A whole number from 1 to `max`. */
 export function Count(max: number, more = '') {

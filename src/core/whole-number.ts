@@ -2,10 +2,11 @@
 // misread.
 
 import * as z from 'zod'
+import { inGroups } from './digit-groups.ts'
 
 /** Parses a string into a number from `min` to `max`. The error message is written to follow the name of the field. */
 export function wholeNumber(min: number, max: number) {
-  const message = `must be a whole number from ${min.toLocaleString('en-US')} to ${max.toLocaleString('en-US')}, digits only`
+  const message = `must be a whole number from ${inGroups(min)} to ${inGroups(max)}, digits only`
   return z
     .string()
     .regex(/^(?:0|[1-9]\d{0,15})$/, message)

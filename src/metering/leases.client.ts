@@ -8,6 +8,7 @@ import { LIMIT_FIELDS } from '../accounts/limits.ts'
 import { visitorsBusy } from '../accounts/stream-token.ts'
 import type { MicroCredits } from '../core/amount.ts'
 import { orFallback } from '../core/deadline.ts'
+import { inGroups } from '../core/digit-groups.ts'
 import { type Failure, KEY_ENDED } from '../core/failure.ts'
 import { Heartbeat, type HeartbeatClock } from '../core/heartbeat.ts'
 import type { AccountId, KeyHash } from '../core/ids.ts'
@@ -312,7 +313,7 @@ const LIMIT_OF = { info: 'infoRequestsPerSecond', rest: 'requestsPerSecond' } as
 
 /** Failure for a request whose bucket is empty. */
 function rateLimited(bucket: Bucket, perSecond: number, retryAfterMs: number): Failure {
-  const allowed = `this account's plan allows ${perSecond.toLocaleString('en-US')} per second per key (${LIMIT_FIELDS[LIMIT_OF[bucket]]})`
+  const allowed = `this account's plan allows ${inGroups(perSecond)} per second per key (${LIMIT_FIELDS[LIMIT_OF[bucket]]})`
   const hint = `Too many requests: ${allowed}. Retry after ${Math.ceil(retryAfterMs / 1000)} s.`
   return { kind: 'rate_limited', retryAfterMs, hint }
 }

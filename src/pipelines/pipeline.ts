@@ -2,6 +2,7 @@
 // transitions are in changes.ts, secrets in secrets.ts.
 
 import * as z from 'zod'
+import { inGroups } from '../core/digit-groups.ts'
 import type { Issue } from '../core/failure.ts'
 import { KeyHash } from '../core/ids.ts'
 
@@ -37,7 +38,7 @@ const MAX_ADDRESSES = 1_000
 const MAX_FILTER_CHARS = 65_536
 const MAX_ABI_CHARS = 196_608
 
-const text = (most: number) => z.string().max(most, `must be at most ${most.toLocaleString('en-US')} characters`)
+const text = (most: number) => z.string().max(most, `must be at most ${inGroups(most)} characters`)
 const line = (most: number) => text(most).regex(/^\P{Cc}*$/u, 'must not contain control characters')
 const matching = (pattern: RegExp, words: string) => z.string().regex(pattern, words)
 
@@ -178,7 +179,7 @@ const Position = z
 const maxJsonChars = (most: number) =>
   [
     (value: unknown) => JSON.stringify(value).length <= most,
-    `must be at most ${most.toLocaleString('en-US')} characters of JSON`,
+    `must be at most ${inGroups(most)} characters of JSON`,
   ] as const
 
 /** Fields that the owner sets. */

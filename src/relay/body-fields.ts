@@ -2,6 +2,7 @@
 
 import * as z from 'zod'
 import { MARKET_TYPES, type MarketType } from '../core/coin.ts'
+import { inGroups } from '../core/digit-groups.ts'
 import { type Address, CoinName } from '../protocol/feed/block.ts'
 
 /** Maximum number of items in any list of a body. */
@@ -16,10 +17,7 @@ export const WalletAddress = z
 export const Wallets = z
   .array(WalletAddress)
   .min(1, 'must name at least one address')
-  .max(
-    MAX_ITEMS,
-    `must have at most ${MAX_ITEMS.toLocaleString('en-US')} addresses. Split them over several subscriptions`,
-  )
+  .max(MAX_ITEMS, `must have at most ${inGroups(MAX_ITEMS)} addresses. Split them over several subscriptions`)
 
 export const MARKET = CoinName.describe(
   'Market: a perp such as `BTC` or `xyz:GOLD`, a spot pair such as `@107`, or an outcome such as `#41`',

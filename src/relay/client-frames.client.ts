@@ -1,6 +1,7 @@
 // Handles the frames of clients. Requests of one socket run one after another.
 
 import { LIMIT_FIELDS } from '../accounts/limits.ts'
+import { inGroups } from '../core/digit-groups.ts'
 import type { Failure } from '../core/failure.ts'
 import type { WaitUntil } from '../core/wait-until.ts'
 import { failureFrame } from '../protocol/relay/failure-frame.ts'
@@ -39,11 +40,11 @@ export class ClientFrames {
     // A closed client may keep sending.
     if (client.isEnded) return
     if (isTooLarge(message)) {
-      const text = `frame: larger than ${UP_FRAME_MAX_BYTES.toLocaleString('en-US')} bytes. Send smaller frames`
+      const text = `frame: larger than ${inGroups(UP_FRAME_MAX_BYTES)} bytes. Send smaller frames`
       return client.end(1009, 'frame too large', errorFrame(text, 'invalid_json'))
     }
     if (client.admit() === 'no') {
-      const allowed = `${client.messagesPerMinute.toLocaleString('en-US')} per minute (${LIMIT_FIELDS.streamMessagesPerMinute})`
+      const allowed = `${inGroups(client.messagesPerMinute)} per minute (${LIMIT_FIELDS.streamMessagesPerMinute})`
       const failure = tooFast(`Too many messages. This account's plan allows ${allowed}.`)
       // A longer message would not be echoed, and parsing it would be unbilled work.
       const sent = typeof message === 'string' && message.length <= ECHO_CHARS ? readFrame(message) : null

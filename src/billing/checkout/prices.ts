@@ -3,6 +3,7 @@
 
 import * as z from 'zod'
 import { formatCredits, type MicroCredits, parseCredits } from '../../core/amount.ts'
+import { inGroups } from '../../core/digit-groups.ts'
 import type { Failure } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import { Currency, Minor } from './money.ts'
@@ -41,7 +42,7 @@ export const CheckoutPrices = z
   })
   .refine(({ lots }) => lots === undefined || lots.minor * lots.most <= MINOR_MAX, {
     path: ['lots', 'most'],
-    message: `allows an order of more than ${MINOR_MAX.toLocaleString('en-US')} minor units`,
+    message: `allows an order of more than ${inGroups(MINOR_MAX)} minor units`,
   })
   .refine(({ lots }) => lots === undefined || lots.credits * lots.most <= 1e15, {
     path: ['lots', 'most'],

@@ -18,6 +18,7 @@ import {
   type SignInKey,
 } from '../../accounts/key-row.ts'
 import { randomBase58 } from '../../core/base58.ts'
+import { inGroups } from '../../core/digit-groups.ts'
 import type { Failure } from '../../core/failure.ts'
 import type { AccountId, KeyHash } from '../../core/ids.ts'
 import { err, ok, type Result } from '../../core/result.ts'
@@ -55,7 +56,7 @@ const SPENT_MS = 30 * 86_400_000
 const CREATED_KEYS_MAX = 1_000
 const TOO_MANY_KEYS: Refusal = {
   kind: 'conflict',
-  message: `keys: this account already has ${KEYS_MAX.toLocaleString('en')} keys that are active or were created in the last 24 hours. Revoke unused keys or wait a day`,
+  message: `keys: this account already has ${inGroups(KEYS_MAX)} keys that are active or were created in the last 24 hours. Revoke unused keys or wait a day`,
 }
 
 export class KeyService implements Keys {

@@ -1,6 +1,7 @@
 // The operator's bill of a month at Cloudflare's list prices, from counted operations. Tests count the same operations
 // and fail if these figures are too low (test/metering/call-cost.worker.test.ts, stream-cost.worker.test.ts).
 
+import { inGroups } from '../../core/digit-groups.ts'
 import { ROTATION_MS } from '../../order-books/rotation.ts'
 
 /**
@@ -163,7 +164,7 @@ export function monthTable(): string {
     ]
   })
   const heads = KINDS.map(({ customers, regions }) => {
-    return `${customers.toLocaleString('en')} customers, ${regions === 1 ? '1 region' : `${regions} regions`}`
+    return `${inGroups(customers)} customers, ${regions === 1 ? '1 region' : `${regions} regions`}`
   })
   const rowOf = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
   const cellOf = ({ used, included, dollars }: BillLine) =>

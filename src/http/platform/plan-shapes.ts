@@ -3,6 +3,7 @@
 import * as z from 'zod'
 import { LIMIT_FIELDS, type Limits } from '../../accounts/limits.ts'
 import { formatCredits } from '../../core/amount.ts'
+import { inGroups } from '../../core/digit-groups.ts'
 import type { AccountTerms, ListedPlan } from '../../metering/plans/plan.ts'
 import { Credits, CreditsText } from './fields.ts'
 
@@ -13,7 +14,7 @@ export const PlanName = z
 
 /** Field of a limit; the bounds are far above real use. */
 const limit = (max: number, orElse = '') => {
-  const message = `must be an integer from 1 to ${max.toLocaleString('en')}${orElse}`
+  const message = `must be an integer from 1 to ${inGroups(max)}${orElse}`
   return z.int(message).min(1, message).max(max, message)
 }
 

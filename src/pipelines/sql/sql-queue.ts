@@ -5,6 +5,7 @@
 
 import { backoffMs } from '../../core/backoff.ts'
 import { BoundedMap } from '../../core/bounded-map.ts'
+import { inGroups } from '../../core/digit-groups.ts'
 import type { AccountId } from '../../core/ids.ts'
 import { type Bucket, borrowTokens, fullBucket, takeTokens } from '../../core/token-bucket.ts'
 import type { SqlCaller, SqlWait } from './sql-api.ts'
@@ -52,7 +53,7 @@ const wait = (waitMs: number, words: string): SqlWait => ({ waitMs: Math.max(1, 
 const SLOT_TAKEN_MESSAGE = 'Another test or check of this account is running. Try again when it has finished'
 const NO_SLOT_MESSAGE = 'Too many tests are running. Try again in a few seconds'
 const QUEUED_MESSAGE = 'The SQL runner is busy. This run is waiting for its turn'
-const CPU_SPENT_MESSAGE = `The transforms of this account have used their CPU time (${CPU.burst.toLocaleString('en-US')} ms burst, ${CPU.perSecond} ms per second). Select less, or wait`
+const CPU_SPENT_MESSAGE = `The transforms of this account have used their CPU time (${inGroups(CPU.burst)} ms burst, ${CPU.perSecond} ms per second). Select less, or wait`
 const strikeMessage = (count: number) =>
   `The last ${count === 1 ? 'run' : `${count} runs`} of these transforms exceeded the limits of a run, so the next one waits longer. Select less`
 

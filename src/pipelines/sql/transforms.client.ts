@@ -6,6 +6,7 @@ import * as SQLite from 'wa-sqlite'
 import openModule from 'wa-sqlite/dist/wa-sqlite.mjs'
 import binary from 'wa-sqlite/dist/wa-sqlite.wasm'
 import type { Column } from '../../archive/files/columns.ts'
+import { inGroups } from '../../core/digit-groups.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import { visible } from '../../core/visible.ts'
 import { HEAD_COLUMNS } from '../topics/topic.ts'
@@ -66,7 +67,7 @@ const MAX_PATTERN_CHARS = 128
 /** Output limits, above the size of any batch. */
 const MAX_ROWS = 30_000
 const MAX_OUTPUT_CHARS = 8 * 1024 * 1024
-const TOO_LONG = `returns more than ${MAX_OUTPUT_CHARS.toLocaleString('en-US')} characters for a batch`
+const TOO_LONG = `returns more than ${inGroups(MAX_OUTPUT_CHARS)} characters for a batch`
 const MAX_NAME_CHARS = 128
 const RESERVED = 'names starting with "_" are reserved, except _kind, _key, _height and _time of the batch'
 const MAX_MESSAGE_CHARS = 300
@@ -296,8 +297,7 @@ class Database {
           const text = JSON.stringify(make(cells, texts.length))
           chars += text.length
           if (chars > MAX_OUTPUT_CHARS) throw new Error(TOO_LONG)
-          if (texts.push(text) > MAX_ROWS)
-            throw new Error(`returns more than ${MAX_ROWS.toLocaleString('en-US')} rows for a batch`)
+          if (texts.push(text) > MAX_ROWS) throw new Error(`returns more than ${inGroups(MAX_ROWS)} rows for a batch`)
         }
       }
     } finally {

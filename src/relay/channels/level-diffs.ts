@@ -2,6 +2,7 @@
 
 import * as z from 'zod'
 import type { MicroCredits } from '../../core/amount.ts'
+import { inGroups } from '../../core/digit-groups.ts'
 import { CoinName, Height, Levels, Millis } from '../../protocol/feed/block.ts'
 import { type BookBody, MAX_ITEMS, MarketTypes, marketTypesOf, rejectCoinWithTypes } from '../body-fields.ts'
 import { type BookChannel, type CoinUpdate, cachedText, ONE_CREDIT } from '../channel.ts'
@@ -9,7 +10,7 @@ import { type BookChannel, type CoinUpdate, cachedText, ONE_CREDIT } from '../ch
 const Coins = z
   .array(CoinName)
   .min(1, 'must name at least one coin. Omit "coin" for every coin')
-  .max(MAX_ITEMS, `must have at most ${MAX_ITEMS.toLocaleString('en-US')} coins. Omit "coin" for every coin`)
+  .max(MAX_ITEMS, `must have at most ${inGroups(MAX_ITEMS)} coins. Omit "coin" for every coin`)
   .refine((coins) => new Set(coins).size === coins.length, 'names a coin twice. List each coin once')
 
 const CHECKSUM = {

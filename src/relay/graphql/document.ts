@@ -20,6 +20,7 @@ import {
   visit,
 } from 'graphql'
 import { BoundedMap } from '../../core/bounded-map.ts'
+import { inGroups } from '../../core/digit-groups.ts'
 import { nearestName, normalizedName } from '../../core/nearest.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import { visible } from '../../core/visible.ts'
@@ -331,7 +332,7 @@ function sizeErrors(document: DocumentNode): GraphQLError[] {
   if (deepest > MAX_DEPTH) exceeded.push(`at most ${MAX_DEPTH} levels`)
   const spread = expandedSizes(sizes)
   if (spread.some((size) => size.fields > MAX_EXPANDED_FIELDS))
-    exceeded.push(`at most ${MAX_EXPANDED_FIELDS.toLocaleString('en-US')} fields with fragments expanded`)
+    exceeded.push(`at most ${inGroups(MAX_EXPANDED_FIELDS)} fields with fragments expanded`)
   if (spread.some((size) => size.lists > MAX_LISTS))
     exceeded.push(`at most ${MAX_LISTS} uses of ${[...SCHEMA_LISTS].join(', ')}`)
   if (spread.some((size) => size.lists > 0 && size.aliases > MAX_ALIASES))

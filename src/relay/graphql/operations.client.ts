@@ -1,6 +1,7 @@
 // Starts GraphQL operations: channel subscriptions, or queries of the schema. Invariants: a rejected operation leaves
 // nothing behind; unbilled work is limited per key, and pending work by document size.
 
+import { inGroups } from '../../core/digit-groups.ts'
 import { failureMessage } from '../../core/failure.ts'
 import { logEvent } from '../../core/log.client.ts'
 import { UnbilledLimiter, unbilledLimitFailure } from '../../core/unbilled-limiter.ts'
@@ -46,7 +47,7 @@ const tooManyUnbilled = (waitMs: number) => rateLimited(failureMessage(unbilledL
 const unavailable = (message: string): GraphqlFailure => ({ message, code: 'UNAVAILABLE' })
 const TOO_FAST = rateLimited('Too many messages. Send fewer.')
 const TOO_MANY = rateLimited(
-  `Limit of ${MAX_OPERATIONS.toLocaleString('en-US')} subscriptions per connection reached. Open another connection.`,
+  `Limit of ${inGroups(MAX_OPERATIONS)} subscriptions per connection reached. Open another connection.`,
 )
 const TOO_MANY_PENDING = rateLimited(
   'Too many pending requests for this account. Wait for responses before sending more.',

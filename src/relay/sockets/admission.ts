@@ -4,6 +4,7 @@ import * as z from 'zod'
 import type { Identity } from '../../accounts/identity.ts'
 import { LIMIT_FIELDS } from '../../accounts/limits.ts'
 import { TOKEN_SOCKETS, visitorsBusy } from '../../accounts/stream-token.ts'
+import { inGroups } from '../../core/digit-groups.ts'
 import { type Failure, KEY_ENDED, type RequestLimit } from '../../core/failure.ts'
 import { limitsOf } from '../../metering/plans/plan.ts'
 import { CHEAPEST_MINUTE } from '../../metering/tariff.ts'
@@ -52,7 +53,7 @@ export function connectLimit(identity: Identity): RequestLimit {
 export function tooManyConnects(identity: Identity, retryAfterMs: number): Failure {
   const limit = connectLimit(identity)
   const hint =
-    `Too many connections. Each key may connect ${limit.quota.toLocaleString('en-US')} times in ${limit.windowSeconds} s. ` +
+    `Too many connections. Each key may connect ${inGroups(limit.quota)} times in ${limit.windowSeconds} s. ` +
     `Retry after ${Math.ceil(retryAfterMs / 1000)} s with backoff.`
   return { kind: 'rate_limited', retryAfterMs, limit, hint }
 }

@@ -2,6 +2,7 @@
 
 import { subscriptionScopeRefusal, TOKEN_SPEED_MAX, TOKEN_SUBSCRIPTIONS } from '../../accounts/stream-token.ts'
 import type { Coin } from '../../core/coin.ts'
+import { inGroups } from '../../core/digit-groups.ts'
 import type { Failure } from '../../core/failure.ts'
 import { unknownDex } from '../../core/unknown-dex.ts'
 import type { SubscribeFrame } from '../../protocol/relay/protocol.ts'
@@ -34,7 +35,7 @@ const SOCKET_LIMIT_REACHED: Failure = {
   kind: 'limit_reached',
   limit: 'subscription',
   most: MAX_SUBSCRIPTIONS_PER_SOCKET,
-  hint: `subscription: limit of ${MAX_SUBSCRIPTIONS_PER_SOCKET.toLocaleString('en-US')} subscriptions per connection reached. Open another connection`,
+  hint: `subscription: limit of ${inGroups(MAX_SUBSCRIPTIONS_PER_SOCKET)} subscriptions per connection reached. Open another connection`,
 }
 const TOKEN_LIMIT_REACHED: Failure = {
   kind: 'limit_reached',

@@ -5,6 +5,7 @@ import { type Identity, limiterKey } from '../../accounts/identity.ts'
 import { LIMIT_FIELDS } from '../../accounts/limits.ts'
 import { VISITOR_MINUTES, visitorsBusy } from '../../accounts/stream-token.ts'
 import type { MicroCredits } from '../../core/amount.ts'
+import { inGroups } from '../../core/digit-groups.ts'
 import { type Failure, insufficientCredits, KEY_ENDED } from '../../core/failure.ts'
 import { getOrCreate } from '../../core/get-or-create.ts'
 import { RateLimiter } from '../../core/rate-limiter.ts'
@@ -169,7 +170,7 @@ function minuteFailure(reply: MinuteResult & { ok: false }, price: MicroCredits,
     case 'limit': {
       const max = limitsOf(identity).streamSubscriptions
       const limit = LIMIT_FIELDS.streamSubscriptions
-      const hint = `${limit}: this account's plan allows ${max.toLocaleString('en-US')} at a time. Unsubscribe from some, or ask for a larger plan`
+      const hint = `${limit}: this account's plan allows ${inGroups(max)} at a time. Unsubscribe from some, or ask for a larger plan`
       return { kind: 'limit_reached', limit, most: max, hint }
     }
     case 'exhausted': {

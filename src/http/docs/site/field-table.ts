@@ -1,6 +1,7 @@
 // Renders a schema as a table with one row per field: type, bounds and meaning in words.
 
 import * as z from 'zod'
+import { inGroups } from '../../../core/digit-groups.ts'
 import { cells, code } from './page.ts'
 
 type Schema = z.core.JSONSchema.BaseSchema
@@ -261,7 +262,7 @@ function listText(kind: Schema, defs: Defs): string {
 function boundsText(low: number | undefined, high: number | undefined, unit: string): string {
   const least = low !== undefined && low > Number.MIN_SAFE_INTEGER ? low : undefined
   const max = high !== undefined && high < Number.MAX_SAFE_INTEGER ? high : undefined
-  const shown = (bound: number) => bound.toLocaleString('en')
+  const shown = (bound: number) => inGroups(bound)
   if (least === undefined || (least === 0 && unit !== ''))
     return max === undefined ? '' : `, at most ${shown(max)}${unit}`
   return max === undefined ? `, at least ${shown(least)}${unit}` : `, ${shown(least)} to ${shown(max)}${unit}`

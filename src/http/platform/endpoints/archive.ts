@@ -3,6 +3,7 @@
 import * as z from 'zod'
 import { BackfillText, MAX_BACKFILL_BYTES } from '../../../archive/archive/backfill-lines.ts'
 import { ARCHIVE_PRODUCTS, type RetentionDays } from '../../../archive/archive/retention.ts'
+import { inGroups } from '../../../core/digit-groups.ts'
 import { err } from '../../../core/result.ts'
 import { wholeNumber } from '../../../core/whole-number.ts'
 import { Height } from '../../../protocol/feed/block.ts'
@@ -119,7 +120,7 @@ const MAX_DAYS = 36_500
 const Days = z
   .union(
     [z.literal('none').transform(() => null), wholeNumber(1, MAX_DAYS)],
-    `must be an integer from 1 to ${MAX_DAYS.toLocaleString('en')}, or none`,
+    `must be an integer from 1 to ${inGroups(MAX_DAYS)}, or none`,
   )
   .optional()
 const daysOverride = (variable: string) =>

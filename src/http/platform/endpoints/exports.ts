@@ -12,6 +12,7 @@ import {
   totalsOf,
 } from '../../../archive/exports/file-list.ts'
 import { formatCredits } from '../../../core/amount.ts'
+import { inGroups } from '../../../core/digit-groups.ts'
 import { err } from '../../../core/result.ts'
 import { MINUTE_MS } from '../../../core/time.ts'
 import { ONE_CREDIT } from '../../../metering/tariff.ts'
@@ -199,9 +200,7 @@ const historySums = defineEndpoint({
     if (!range.ok) return range
     const { files, next } = await filePage(history.value.sources, range.value, null, MAX_FILES)
     if (next !== null)
-      return err(
-        badField('day', `has more than ${MAX_FILES.toLocaleString('en')} files. List them page by page instead`),
-      )
+      return err(badField('day', `has more than ${inGroups(MAX_FILES)} files. List them page by page instead`))
     return reply(200, checksumsText(files))
   },
 })

@@ -3,6 +3,7 @@
 import * as z from 'zod'
 import type { CoveredDay, Exports } from '../../../archive/exports/exports-api.ts'
 import type { FileSource, TimeRange } from '../../../archive/exports/file-list.ts'
+import { inGroups } from '../../../core/digit-groups.ts'
 import type { Failure } from '../../../core/failure.ts'
 import { err, ok, type Result } from '../../../core/result.ts'
 import { DAY_MS } from '../../../core/time.ts'
@@ -64,7 +65,7 @@ export const PRODUCTS = {
 export const limitOf = (max: number, usual: number) =>
   wholeNumber(1, max)
     .default(usual)
-    .describe(`Maximum rows per page, up to ${max.toLocaleString('en')}; default ${usual}`)
+    .describe(`Maximum rows per page, up to ${inGroups(max)}; default ${usual}`)
 
 interface RangeQuery {
   readonly day?: string | undefined
@@ -140,7 +141,7 @@ const Coverage = z
         holes: z
           .array(Hole)
           .describe(
-            `Missing or incomplete blocks between \`from\` and \`to\`: the newest ${MAX_HOLES.toLocaleString('en')}, in ascending order`,
+            `Missing or incomplete blocks between \`from\` and \`to\`: the newest ${inGroups(MAX_HOLES)}, in ascending order`,
           ),
       })
       .describe('Coverage of the files that `POST /info` reads for users, builders and coins'),

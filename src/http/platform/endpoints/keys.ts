@@ -4,6 +4,7 @@
 import * as z from 'zod'
 import { KEYS_MAX, type KeyRow, ROTATED_MAX, rootOf } from '../../../accounts/key-row.ts'
 import { formatCredits } from '../../../core/amount.ts'
+import { inGroups } from '../../../core/digit-groups.ts'
 import { AccountId } from '../../../core/ids.ts'
 import { err } from '../../../core/result.ts'
 import { wholeNumber } from '../../../core/whole-number.ts'
@@ -49,7 +50,7 @@ import type { OwnKeyRow, Platform } from '../platform-api.ts'
 import type { Refusal } from '../refusal.ts'
 
 const GRACE_MAX_SECONDS = 30 * 86_400
-const grace = `must be an integer from 0 to ${GRACE_MAX_SECONDS.toLocaleString('en')} (30 days)`
+const grace = `must be an integer from 0 to ${inGroups(GRACE_MAX_SECONDS)} (30 days)`
 
 const RotateKey = z.strictObject({
   grace_seconds: z
@@ -278,7 +279,7 @@ const ownKeys = defineEndpoint({
 
 const TOO_MANY_ROTATIONS: Refusal = {
   kind: 'conflict',
-  message: `key: this account already has ${ROTATED_MAX.toLocaleString('en')} keys that are active or were created in the last 24 hours, rotated ones included. Wait a day, or revoke the key instead`,
+  message: `key: this account already has ${inGroups(ROTATED_MAX)} keys that are active or were created in the last 24 hours, rotated ones included. Wait a day, or revoke the key instead`,
 }
 
 const [changeKey, changeOwnKey] = adminAndOwnEndpoints(KEY, {

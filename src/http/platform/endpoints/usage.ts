@@ -3,6 +3,7 @@
 
 import * as z from 'zod'
 import { type Credits, formatCredits, type MicroCredits } from '../../../core/amount.ts'
+import { inGroups } from '../../../core/digit-groups.ts'
 import { AccountId, type KeyHash, keyHashOf } from '../../../core/ids.ts'
 import { err } from '../../../core/result.ts'
 import {
@@ -267,7 +268,7 @@ const accountUsage = defineEndpoint({
   id: 'accountUsage',
   route: 'GET /admin/accounts/{id}/usage',
   summary: 'Report an account’s usage per UTC day, key and type',
-  description: `At most ${ROWS_PAGE.toLocaleString('en')} rows per page, ordered by day, hash, product and type. If \`next\` is not null, request the next page with the same window and \`after\` = \`next\`. \`totals\` always cover the whole window. Usage is kept for 400 days.`,
+  description: `At most ${inGroups(ROWS_PAGE)} rows per page, ordered by day, hash, product and type. If \`next\` is not null, request the next page with the same window and \`after\` = \`next\`. \`totals\` always cover the whole window. Usage is kept for 400 days.`,
   params: ACCOUNT_PARAMS,
   query: usageQuery({ after: UsageCursor.optional().describe('Value of `next` from the previous page') }),
   responses: okResponse(
