@@ -43,7 +43,7 @@ const FOLDERS: Readonly<Record<string, () => Readonly<Record<string, unknown>>>>
     Object.fromEntries(
       CATALOGUE.map(({ type, request, response }) => [
         type,
-        { title: type, request: schemaOf(request), response: schemaOf(response) },
+        { title: type, request: schemaOf(request), response: schemaOf(response()) },
       ]),
     ),
   'schemas/ws': () =>

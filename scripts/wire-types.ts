@@ -19,7 +19,7 @@ export function wireTypes(): string {
   const textOf = (schema: z.ZodType) => typeText(z.toJSONSchema(schema, { io: 'input' }) as Schema, named)
   const info = CATALOGUE.map(
     ({ type, summary, request, response }) =>
-      `  /** ${summary}. */\n  ${type}: { request: ${textOf(request)}; answer: ${textOf(response)} }\n`,
+      `  /** ${summary}. */\n  ${type}: { request: ${textOf(request)}; answer: ${textOf(response())} }\n`,
   )
   const channels = CHANNELS.map(
     (channel) =>

@@ -33,7 +33,7 @@ export type ChannelSchemas = {
  * @see {@link channelSchemas}
  */
 export const infoSchemas: InfoSchemas = Object.fromEntries(
-  CATALOGUE.map(({ type, request, response }) => [type, { request, answer: response }]),
+  CATALOGUE.map(({ type, request, response }) => [type, { request, answer: response() }]),
 ) as InfoSchemas
 
 /**

@@ -42,8 +42,11 @@ export interface InfoQuery<Req extends { readonly type: string }, Needs extends 
   readonly example: Example
   /** Its output as JSON is the cache key and the upstream request: unknown fields dropped, addresses in lower case. */
   readonly request: z.ZodType<Req>
-  /** Published response schema. Only tests check it, and it never transforms values. */
-  readonly response: z.ZodType
+  /**
+   * Published response schema. Only tests check it, and it never transforms values. A function, because the schemas of all
+   * responses would take a third of an isolate's start.
+   */
+  readonly response: () => z.ZodType
   /** Price in micro-credits, which is computed before any work starts. */
   readonly price: MicroCredits | ((request: Req) => MicroCredits)
   readonly freshness: Freshness

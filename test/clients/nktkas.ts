@@ -78,7 +78,7 @@ export async function askNktkas({ sdk }: Opened, transport: object, type: string
   const isBare = Object.keys(query.example.request).length === 0
   const parameters = isBare ? [] : [PARAMETERS[type]?.(cast) ?? { user: cast.maker }]
   const answer = await new sdk.InfoClient({ transport })[type]!(...parameters)
-  query.response.parse(answer)
+  query.response().parse(answer)
   return answer
 }
 

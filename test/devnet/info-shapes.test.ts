@@ -23,7 +23,7 @@ describe.each(asked.map((query) => [query.type, query] as const))('%s', (type, {
     const answer = handleInfo(scene, JSON.parse(JSON.stringify(body)))
     expect(answer.status).toBe(200)
     const told: unknown = JSON.parse(JSON.stringify((answer as { body: unknown }).body))
-    expect(response.safeParse(told).error?.issues[0]).toBeUndefined()
+    expect(response().safeParse(told).error?.issues[0]).toBeUndefined()
     return told
   }
 

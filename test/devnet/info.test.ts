@@ -237,7 +237,7 @@ describe('trades and orders', () => {
     const query = queryOf('activeAssetData')!
     for (const user of users().slice(0, 10)) {
       const told = ask({ type: 'activeAssetData', user, coin })
-      query.response.parse(told)
+      query.response().parse(told)
       expect(Number(told.maxTradeSzs[0]) * Number(told.markPx)).toBeLessThanOrEqual(
         Number(told.availableToTrade[0]) * told.leverage.value + 1e-6,
       )

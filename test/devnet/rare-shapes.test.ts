@@ -21,7 +21,7 @@ function ask(request: { readonly type: string; readonly [field: string]: unknown
   const answer = handleInfo(engine, request)
   expect(answer.status).toBe(200)
   const body = JSON.parse(JSON.stringify((answer as { body: unknown }).body))
-  queryOf(request.type)!.response.parse(body)
+  queryOf(request.type)!.response().parse(body)
   return body
 }
 const address = (account: number) => engine.exchange.accounts[account]!.address

@@ -38,7 +38,7 @@ const LATER = new RegExp(
 const SURFACES = [
   ...CATALOGUE.map(({ type, example, response }) => ({
     name: type,
-    schema: response,
+    schema: response(),
     answers: [example.response, ...(MORE_ANSWERS[type] ?? [])],
   })),
   ...CHANNELS.map((channel) => ({

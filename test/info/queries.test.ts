@@ -79,7 +79,7 @@ describe('clearinghouseState of all DEXes', () => {
       const state = JSON.parse(UPSTREAM_ANSWERS.clearinghouseState!)
       const flx = { error: 'upstream_error', dex: 'flx', message: expect.any(String) }
       expect(states(reply.body)).toEqual({ native: state, xyz: state, flx })
-      queryOf(type)!.response.parse(JSON.parse(reply.body))
+      queryOf(type)!.response().parse(JSON.parse(reply.body))
       expect([reply.status, world.charged]).toEqual([200, [10_000_000]])
       world.upstream = (asked) =>
         asked === 'clearinghouseState' ? err({ kind: 'upstream_timeout', source: 's' }) : ok(UPSTREAM_ANSWERS[asked]!)

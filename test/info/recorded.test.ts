@@ -9,6 +9,6 @@ import { ANSWERS, WIRES } from '../fixtures/wire.ts'
 describe.each(WIRES)('recorded responses of the exchange: %s', (_, wire, isAbsent) => {
   it.skipIf(isAbsent).each(ANSWERS)('fit the schema of %s: %s', (type, path) => {
     const answer = JSON.parse(readFileSync(join(wire, path), 'utf8'))
-    expect(queryOf(type)!.response.safeParse(answer).error).toBeUndefined()
+    expect(queryOf(type)!.response().safeParse(answer).error).toBeUndefined()
   })
 })

@@ -116,7 +116,7 @@ export function typeDocument(query: AnyQuery): Json {
       required: true,
       content: jsonContent({ schema: schemaOf(request, schemas), example: { type, ...example.request } }),
     },
-    responses: infoResponses({ schema: schemaOf(response, schemas), example: example.response }),
+    responses: infoResponses({ schema: schemaOf(response(), schemas), example: example.response }),
   }
   return {
     ...COMMON,
@@ -132,7 +132,7 @@ function infoOperation(queries: readonly AnyQuery[], schemas: Map<string, unknow
   for (const query of sorted) {
     const description = `${query.summary}. ${creditsText(query)}`
     schemas.set(requestName(query), { ...schemaOf(query.request, schemas), description })
-    schemas.set(answerName(query), schemaOf(query.response, schemas))
+    schemas.set(answerName(query), schemaOf(query.response(), schemas))
   }
   const requests = sorted.map((query) => ref('schemas', requestName(query)))
   const answers = sorted.map((query) => ref('schemas', answerName(query)))

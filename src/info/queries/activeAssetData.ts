@@ -15,6 +15,6 @@ export const activeAssetData = passThroughQuery({
     user: UserAddress,
     coin: Market,
   }),
-  response: ActiveAssetData,
+  response: () => ActiveAssetData,
   freshness: { class: 'user' },
 })

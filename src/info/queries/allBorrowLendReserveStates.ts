@@ -8,6 +8,6 @@ export const allBorrowLendReserveStates = bareQuery({
   type: 'allBorrowLendReserveStates',
   summary: 'Lending volumes and rates of every token',
   example: [[0, EXAMPLE_RESERVE]],
-  response: z.array(z.tuple([z.int().describe('Token index'), LendingReserve.describe('Reserve state')])),
+  response: () => z.array(z.tuple([z.int().describe('Token index'), LendingReserve.describe('Reserve state')])),
   freshness: { class: 'tick' },
 })

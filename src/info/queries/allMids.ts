@@ -17,7 +17,7 @@ export const allMids = defineQuery({
   summary: 'Mid price of every coin of a DEX',
   example: { request: {}, response: { BTC: '81306.5', '@107': '31.25' } },
   request: z.object({ type: z.literal('allMids'), dex: Dex }),
-  response: z.record(z.string(), Decimal),
+  response: () => z.record(z.string(), Decimal),
   freshness: { class: 'block', freshMs: 1_000 },
   needs: ['books'],
   resolve: async ({ dex }, { books }) => {

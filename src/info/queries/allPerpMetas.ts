@@ -17,7 +17,7 @@ export const allPerpMetas = defineQuery({
   summary: 'Markets of every perp DEX',
   example: { request: {}, response: [PERP_META] },
   request: z.object({ type: z.literal('allPerpMetas') }),
-  response: z.array(PerpMeta),
+  response: () => z.array(PerpMeta),
   freshness: { class: 'fixed' },
   needs: ['upstream', 'dexes', 'after'],
   async resolve(request, from) {

@@ -9,5 +9,5 @@ export const approvedBuilders = ofUserQuery({
   type: 'approvedBuilders',
   summary: 'Builders that a user allows to charge fees',
   example: [OTHER_USER],
-  response: z.array(Address),
+  response: () => z.array(Address),
 })

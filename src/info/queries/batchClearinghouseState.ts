@@ -20,7 +20,7 @@ export const batchClearinghouseState = defineQuery({
     users: UserBatch,
     dex: OneDex,
   }),
-  response: z.array(z.union([PerpState, FailedUser])),
+  response: () => z.array(z.union([PerpState, FailedUser])),
   freshness: { class: 'user' },
   needs: ['upstream', 'dexes', 'after'],
   upstreamTypes: ['clearinghouseState'],

@@ -17,7 +17,7 @@ export const batchSpotClearinghouseState = defineQuery({
     type: z.literal('batchSpotClearinghouseState'),
     users: UserBatch,
   }),
-  response: z.array(z.union([SpotState, FailedUser])),
+  response: () => z.array(z.union([SpotState, FailedUser])),
   freshness: { class: 'user' },
   needs: ['upstream', 'after'],
   upstreamTypes: ['spotClearinghouseState'],

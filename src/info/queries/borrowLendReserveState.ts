@@ -12,6 +12,6 @@ export const borrowLendReserveState = passThroughQuery({
     type: z.literal('borrowLendReserveState'),
     token: z.int().min(0).describe('Spot token index, from `spotMeta`'),
   }),
-  response: LendingReserve,
+  response: () => LendingReserve,
   freshness: { class: 'tick' },
 })

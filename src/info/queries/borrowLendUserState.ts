@@ -6,18 +6,19 @@ import { openEnum } from '../../core/open-kinds.ts'
 import { Decimal } from '../../protocol/info/common-shapes.ts'
 import { ofUserQuery } from '../sources/pass-through.ts'
 
-const Part = z.looseObject({ basis: Decimal, value: Decimal.describe('Current amount') })
+const Part = () => z.looseObject({ basis: Decimal, value: Decimal.describe('Current amount') })
 
-const BorrowLendUserState = z.looseObject({
-  tokenToState: z.array(
-    z.tuple([
-      z.int().describe('Token index'),
-      z.looseObject({ borrow: Part, supply: Part }).describe('State of the token'),
-    ]),
-  ),
-  health: openEnum('healthy', 'atRisk', 'marketLiquidatable', 'backstopLiquidatable'),
-  healthFactor: Decimal.nullable().describe('Health factor; null if there is no debt'),
-})
+const BorrowLendUserState = () =>
+  z.looseObject({
+    tokenToState: z.array(
+      z.tuple([
+        z.int().describe('Token index'),
+        z.looseObject({ borrow: Part(), supply: Part() }).describe('State of the token'),
+      ]),
+    ),
+    health: openEnum('healthy', 'atRisk', 'marketLiquidatable', 'backstopLiquidatable'),
+    healthFactor: Decimal.nullable().describe('Health factor; null if there is no debt'),
+  })
 
 export const borrowLendUserState = ofUserQuery({
   type: 'borrowLendUserState',

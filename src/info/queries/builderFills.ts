@@ -29,7 +29,7 @@ export const builderFills = defineQuery({
     aggregateByTime: Flag.describe('Whether partial fills of one order are merged; absent: no'),
     cursor: TimeCursor.describe('Cursor from the previous page; absent: first page'),
   }),
-  response: z.array(PublicFill.extend({ user: Address })),
+  response: () => z.array(PublicFill.extend({ user: Address })),
   freshness: HISTORY_FRESHNESS,
   needs: ['events'],
   resolve: ({ builder, aggregateByTime: isAggregated = false, cursor = EVER }, from) =>

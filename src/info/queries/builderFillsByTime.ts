@@ -34,7 +34,7 @@ export const builderFillsByTime = defineQuery({
       })
       .refine(hasStart, START_REQUIRED),
   ),
-  response: z.array(PublicFill.extend({ user: Address })),
+  response: () => z.array(PublicFill.extend({ user: Address })),
   freshness: HISTORY_FRESHNESS,
   needs: ['events'],
   resolve: ({ builder, startTime = 0, endTime = EVER, aggregateByTime: isAggregated = false, cursor = EVER }, from) => {

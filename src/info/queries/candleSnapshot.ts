@@ -30,7 +30,7 @@ export const candleSnapshot = defineQuery({
       }),
     ).describe('Candles requested'),
   }),
-  response: z.array(Candle),
+  response: () => z.array(Candle),
   freshness: { class: 'tick' },
   needs: ['events', 'upstream'],
   resolve: (request, from) => candlesAnswer(request, PAGE_MAX, from),

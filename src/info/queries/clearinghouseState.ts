@@ -21,7 +21,7 @@ export const clearinghouseState = defineQuery({
   summary: "A user's perp account on one DEX, or on all DEXes (`*`, `ALL_DEXES`)",
   example: { request: { user: USER, dex: '' }, response: PERP_STATE },
   request: ClearinghouseStateRequest,
-  response: PerpStates,
+  response: () => PerpStates,
   price: ({ dex }: ClearinghouseStateRequest) => (isAllDexes(dex) ? ALL_DEXES_PRICE : ONE_CREDIT),
   freshness: { class: 'user' },
   needs: ['upstream', 'dexes', 'after'],

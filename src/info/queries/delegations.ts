@@ -10,11 +10,12 @@ export const delegations = ofUserQuery({
   type: 'delegations',
   summary: "A user's stake with each validator",
   example: [{ validator: OTHER_USER, amount: '100.5', lockedUntilTimestamp: TIME }],
-  response: z.array(
-    z.looseObject({
-      validator: Address,
-      amount: Decimal,
-      lockedUntilTimestamp: z.int().describe('Locked until, Unix milliseconds'),
-    }),
-  ),
+  response: () =>
+    z.array(
+      z.looseObject({
+        validator: Address,
+        amount: Decimal,
+        lockedUntilTimestamp: z.int().describe('Locked until, Unix milliseconds'),
+      }),
+    ),
 })

@@ -14,15 +14,16 @@ import { rowsAnswer } from '../sources/own-rows.ts'
 /** Maximum number of rows from our files. The exchange returns all rows. */
 const ROWS_MAX = 10_000
 
-const Delta = kindsByKey({
-  delegate: z.looseObject({
-    validator: Address,
-    amount: Decimal,
-    isUndelegate: z.boolean().describe('Whether it is an undelegation'),
-  }),
-  cDeposit: z.looseObject({ amount: Decimal }).describe('Deposit to the staking balance'),
-  withdrawal: z.looseObject({ amount: Decimal, phase: openEnum('initiated', 'finalized') }),
-})
+const Delta = () =>
+  kindsByKey({
+    delegate: z.looseObject({
+      validator: Address,
+      amount: Decimal,
+      isUndelegate: z.boolean().describe('Whether it is an undelegation'),
+    }),
+    cDeposit: z.looseObject({ amount: Decimal }).describe('Deposit to the staking balance'),
+    withdrawal: z.looseObject({ amount: Decimal, phase: openEnum('initiated', 'finalized') }),
+  })
 
 export const delegatorHistory = defineQuery({
   type: 'delegatorHistory',
@@ -34,7 +35,7 @@ export const delegatorHistory = defineQuery({
     ],
   },
   request: z.object({ type: z.literal('delegatorHistory'), user: UserAddress }),
-  response: z.array(z.looseObject({ time: z.int(), hash: TxHash, delta: Delta.describe('Movement') })),
+  response: () => z.array(z.looseObject({ time: z.int(), hash: TxHash, delta: Delta().describe('Movement') })),
   freshness: { class: 'user' },
   needs: ['events', 'upstream'],
   resolve(request, from) {

@@ -4,12 +4,13 @@ import * as z from 'zod'
 import { Decimal } from '../../protocol/info/common-shapes.ts'
 import { ofUserQuery } from '../sources/pass-through.ts'
 
-const DelegatorSummary = z.looseObject({
-  delegated: Decimal,
-  undelegated: Decimal,
-  totalPendingWithdrawal: Decimal,
-  nPendingWithdrawals: z.int(),
-})
+const DelegatorSummary = () =>
+  z.looseObject({
+    delegated: Decimal,
+    undelegated: Decimal,
+    totalPendingWithdrawal: Decimal,
+    nPendingWithdrawals: z.int(),
+  })
 
 export const delegatorSummary = ofUserQuery({
   type: 'delegatorSummary',

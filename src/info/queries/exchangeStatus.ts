@@ -5,10 +5,11 @@ import * as z from 'zod'
 import { TIME } from '../../protocol/info/examples.ts'
 import { bareQuery } from '../sources/pass-through.ts'
 
-const ExchangeStatus = z.looseObject({
-  time: z.int(),
-  specialStatuses: z.string().nullable().describe('Special statuses of the exchange; null: none'),
-})
+const ExchangeStatus = () =>
+  z.looseObject({
+    time: z.int(),
+    specialStatuses: z.string().nullable().describe('Special statuses of the exchange; null: none'),
+  })
 
 /** The freshness limit is short, because callers expect the clock to advance. Caching only absorbs bursts. */
 const FRESH_MS = 500

@@ -9,11 +9,12 @@ export const extraAgents = ofUserQuery({
   type: 'extraAgents',
   summary: 'Named agents of a user',
   example: [{ name: 'bot', address: OTHER_USER, validUntil: TIME }],
-  response: z.array(
-    z.looseObject({
-      name: z.string(),
-      address: Address,
-      validUntil: z.int().nullable().describe('Expiry, Unix milliseconds'),
-    }),
-  ),
+  response: () =>
+    z.array(
+      z.looseObject({
+        name: z.string(),
+        address: Address,
+        validUntil: z.int().nullable().describe('Expiry, Unix milliseconds'),
+      }),
+    ),
 })

@@ -12,6 +12,6 @@ export const frontendOpenOrders = passThroughOnDexQuery({
   summary: "A user's open orders, with triggers and order types",
   example: { request: { user: USER, dex: '' }, response: [FRONTEND_ORDER] },
   request: z.object({ type: z.literal('frontendOpenOrders'), user: UserAddress, dex: Dex }),
-  response: z.array(FrontendOrder),
+  response: () => z.array(FrontendOrder),
   freshness: { class: 'user' },
 })

@@ -7,12 +7,13 @@ import { TIME } from '../../protocol/info/examples.ts'
 import { Market, WINDOW, withOrderedWindow } from '../../protocol/info/request-fields.ts'
 import { passThroughQuery } from '../sources/pass-through.ts'
 
-const FundingRate = z.looseObject({
-  coin: z.string(),
-  fundingRate: Decimal.describe('Hourly rate, as a fraction'),
-  premium: z.union([Decimal, z.literal('NaN')]).optional(),
-  time: z.int(),
-})
+const FundingRate = () =>
+  z.looseObject({
+    coin: z.string(),
+    fundingRate: Decimal.describe('Hourly rate, as a fraction'),
+    premium: z.union([Decimal, z.literal('NaN')]).optional(),
+    time: z.int(),
+  })
 
 export const fundingHistory = passThroughQuery({
   type: 'fundingHistory',
@@ -28,6 +29,6 @@ export const fundingHistory = passThroughQuery({
       ...WINDOW,
     }),
   ),
-  response: z.array(FundingRate),
+  response: () => z.array(FundingRate()),
   freshness: { class: 'slow', freshMs: 10_000 },
 })

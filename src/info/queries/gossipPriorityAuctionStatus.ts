@@ -10,9 +10,10 @@ export const gossipPriorityAuctionStatus = bareQuery({
   type: 'gossipPriorityAuctionStatus',
   summary: 'Auctions for gossip priority',
   example: [['192.0.2.1'], [{ ...GAS_AUCTION, durationSeconds: 180 }]],
-  response: z.tuple([
-    z.array(z.string().nullable()).describe('Last auction winner by slot; null: no bid'),
-    z.array(GasAuction).describe('Current auction by slot'),
-  ]),
+  response: () =>
+    z.tuple([
+      z.array(z.string().nullable()).describe('Last auction winner by slot; null: no bid'),
+      z.array(GasAuction).describe('Current auction by slot'),
+    ]),
   freshness: { class: 'tick' },
 })

@@ -7,6 +7,6 @@ export const gossipRootIps = bareQuery({
   type: 'gossipRootIps',
   summary: 'IP addresses of gossip bootstrap nodes',
   example: ['192.0.2.1'],
-  response: z.array(z.string()),
+  response: () => z.array(z.string()),
   freshness: { class: 'fixed' },
 })

@@ -7,5 +7,5 @@ export const isVip = ofUserQuery({
   type: 'isVip',
   summary: 'VIP status of a user',
   example: true,
-  response: z.boolean().nullable(),
+  response: () => z.boolean().nullable(),
 })

@@ -18,12 +18,13 @@ const DEPTH = 20
 /** This many raw levels nearly always suffice for 20 aggregated levels. If they do not, the whole book is read. */
 const RAW_DEPTH: Readonly<Record<number, number>> = { 5: 500, 4: 4_000 }
 
-const L2Book = z.object({
-  coin: z.string(),
-  time: z.int(),
-  levels: BookLevels,
-  spread: Decimal.optional().describe('Best ask minus best bid, before rounding'),
-})
+const L2Book = () =>
+  z.object({
+    coin: z.string(),
+    time: z.int(),
+    levels: BookLevels,
+    spread: Decimal.optional().describe('Best ask minus best bid, before rounding'),
+  })
 
 export const l2Book = defineQuery({
   type: 'l2Book',
@@ -45,7 +46,7 @@ export const l2Book = defineQuery({
       message: 'is allowed only if nSigFigs is 5',
     })
     .transform(({ mantissa, ...rest }) => ({ ...rest, mantissa: mantissa === 1 ? undefined : mantissa })),
-  response: L2Book.nullable(),
+  response: () => L2Book().nullable(),
   freshness: { class: 'block', freshMs: 500 },
   needs: ['books'],
   holdsFirst: ({ nSigFigs }) => nSigFigs !== undefined,

@@ -11,14 +11,15 @@ import { LEVELS, TIME } from '../../protocol/info/examples.ts'
 import { Market, optional } from '../../protocol/info/request-fields.ts'
 import { defineQuery, HISTORY_PRICE } from '../query.ts'
 
-const L2BookDiffSnapshot = z.object({
-  coin: z.string(),
-  time: z.int(),
-  height: z.int().describe('Block height of this state'),
-  epoch: z.uuid().describe('Id of an unbroken chain of books; when it changes, sequence numbers restart'),
-  seq: z.int().describe('Height of the last change of this book'),
-  levels: BookLevels,
-})
+const L2BookDiffSnapshot = () =>
+  z.object({
+    coin: z.string(),
+    time: z.int(),
+    height: z.int().describe('Block height of this state'),
+    epoch: z.uuid().describe('Id of an unbroken chain of books; when it changes, sequence numbers restart'),
+    seq: z.int().describe('Height of the last change of this book'),
+    levels: BookLevels,
+  })
 
 export const l2BookDiffSnapshot = defineQuery({
   type: 'l2BookDiffSnapshot',
@@ -41,7 +42,7 @@ export const l2BookDiffSnapshot = defineQuery({
       'Height of a past book, which is read from the archive and priced separately; absent: current book',
     ),
   }),
-  response: L2BookDiffSnapshot.nullable(),
+  response: () => L2BookDiffSnapshot().nullable(),
   price: ({ block_height: at }) => (at === undefined ? ONE_CREDIT : HISTORY_PRICE),
   freshness: { class: 'none' },
   needs: ['books', 'historicalBooks'],

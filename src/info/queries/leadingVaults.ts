@@ -9,5 +9,5 @@ export const leadingVaults = ofUserQuery({
   type: 'leadingVaults',
   summary: 'Vaults led by a user',
   example: [{ address: OTHER_USER, name: 'A vault' }],
-  response: z.array(z.looseObject({ address: Address, name: z.string() })),
+  response: () => z.array(z.looseObject({ address: Address, name: z.string() })),
 })

@@ -9,11 +9,12 @@ export const legalCheck = ofUserQuery({
   type: 'legalCheck',
   summary: 'Legal restrictions of a user',
   example: { acceptedTerms: true, userAllowed: true, restrictions: 'n' },
-  response: z.looseObject({
-    acceptedTerms: z.boolean(),
-    userAllowed: z.boolean(),
-    restrictions: openEnum('n', 'a', 'o', 'u').describe(
-      '`n`: none; `a`: actions blocked; `o`: outcome markets hidden; `u`: UK user',
-    ),
-  }),
+  response: () =>
+    z.looseObject({
+      acceptedTerms: z.boolean(),
+      userAllowed: z.boolean(),
+      restrictions: openEnum('n', 'a', 'o', 'u').describe(
+        '`n`: none; `a`: actions blocked; `o`: outcome markets hidden; `u`: UK user',
+      ),
+    }),
 })

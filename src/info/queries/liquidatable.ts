@@ -7,15 +7,16 @@ import { Address } from '../../protocol/feed/block.ts'
 import { USER } from '../../protocol/info/examples.ts'
 import { bareQuery } from '../sources/pass-through.ts'
 
-const Liquidatable = z.looseObject({
-  user: Address,
-  positionIndex: kindsByKey({ isolated: z.looseObject({ asset: z.int().describe('Asset index') }) }).describe(
-    'Position selector',
-  ),
-  marginAvailable: z
-    .tuple([z.number().describe('Remaining margin, negative'), z.number().describe('Remaining margin, negative')])
-    .describe('Remaining margin, negative'),
-})
+const Liquidatable = () =>
+  z.looseObject({
+    user: Address,
+    positionIndex: kindsByKey({ isolated: z.looseObject({ asset: z.int().describe('Asset index') }) }).describe(
+      'Position selector',
+    ),
+    marginAvailable: z
+      .tuple([z.number().describe('Remaining margin, negative'), z.number().describe('Remaining margin, negative')])
+      .describe('Remaining margin, negative'),
+  })
 
 const EXAMPLE = { user: USER, positionIndex: { isolated: { asset: 4 } }, marginAvailable: [-12.5, -12.5] }
 
@@ -23,6 +24,6 @@ export const liquidatable = bareQuery({
   type: 'liquidatable',
   summary: 'Accounts that can be liquidated now',
   example: [EXAMPLE],
-  response: z.array(Liquidatable),
+  response: () => z.array(Liquidatable()),
   freshness: { class: 'block', freshMs: 500 },
 })

@@ -17,6 +17,6 @@ export const marginTable = passThroughOnDexQuery({
     id: z.int().min(0).describe('Margin table id'),
     dex: Dex,
   }),
-  response: MarginTable.nullable(),
+  response: () => MarginTable.nullable(),
   freshness: { class: 'fixed' },
 })

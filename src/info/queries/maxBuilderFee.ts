@@ -15,6 +15,6 @@ export const maxBuilderFee = passThroughQuery({
     user: UserAddress,
     builder: UserAddress.describe('Builder address'),
   }),
-  response: z.int(),
+  response: () => z.int(),
   freshness: { class: 'user' },
 })

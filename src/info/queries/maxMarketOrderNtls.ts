@@ -12,8 +12,7 @@ export const maxMarketOrderNtls = bareQuery({
     [50, '15000000.0'],
     [20, '5000000.0'],
   ],
-  response: z.array(
-    z.tuple([z.int().describe('Maximum leverage'), Decimal.describe('Largest notional of a market order')]),
-  ),
+  response: () =>
+    z.array(z.tuple([z.int().describe('Maximum leverage'), Decimal.describe('Largest notional of a market order')])),
   freshness: { class: 'fixed' },
 })

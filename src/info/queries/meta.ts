@@ -11,6 +11,6 @@ export const meta = passThroughOnDexQuery({
   summary: 'Markets of one perp DEX',
   example: { request: { dex: '' }, response: PERP_META },
   request: z.object({ type: z.literal('meta'), dex: Dex }),
-  response: PerpMeta,
+  response: () => PerpMeta,
   freshness: { class: 'fixed' },
 })

@@ -13,6 +13,7 @@ export const metaAndAssetCtxs = passThroughOnDexQuery({
   summary: 'Markets of one perp DEX, with prices, funding and open interest',
   example: { request: { dex: '' }, response: [PERP_META, [EXAMPLE_PERP_CTX]] },
   request: z.object({ type: z.literal('metaAndAssetCtxs'), dex: Dex }),
-  response: z.tuple([PerpMeta.describe('Markets'), z.array(PerpAssetCtx).describe('Market data in universe order')]),
+  response: () =>
+    z.tuple([PerpMeta.describe('Markets'), z.array(PerpAssetCtx).describe('Market data in universe order')]),
   freshness: { class: 'tick' },
 })

@@ -15,7 +15,7 @@ export const openOrders = defineQuery({
   summary: "A user's open orders on one DEX",
   example: { request: { user: USER, dex: '' }, response: [OPEN_ORDER] },
   request: z.object({ type: z.literal('openOrders'), user: UserAddress, dex: Dex }),
-  response: z.array(OpenOrder),
+  response: () => z.array(OpenOrder),
   freshness: { class: 'user' },
   needs: ['upstream', 'dexes'],
   async resolve(request, from) {

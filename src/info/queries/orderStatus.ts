@@ -31,6 +31,6 @@ export const orderStatus = passThroughQuery({
     user: UserAddress,
     oid: Oid.describe('Order id or client order id (`cloid`)'),
   }),
-  response: kindsBy('status', { order: { order: OrderWithStatus }, unknownOid: {} }),
+  response: () => kindsBy('status', { order: { order: OrderWithStatus }, unknownOid: {} }),
   freshness: { class: 'user' },
 })

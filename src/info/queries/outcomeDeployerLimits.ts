@@ -13,6 +13,6 @@ export const outcomeDeployerLimits = passThroughQuery({
     type: z.literal('outcomeDeployerLimits'),
     venue: Venue.describe('Venue of outcome markets: 2 to 4 lower-case letters'),
   }),
-  response: z.looseObject({ nDailyOutcomesRemaining: z.int(), nActiveOutcomesRemaining: z.int() }),
+  response: () => z.looseObject({ nDailyOutcomesRemaining: z.int(), nActiveOutcomesRemaining: z.int() }),
   freshness: { class: 'slow', freshMs: 10_000 },
 })

@@ -9,11 +9,12 @@ import { EXAMPLE_OUTCOME, EXAMPLE_QUESTION, Outcome, Question } from '../../prot
 import { bareQuery } from '../sources/pass-through.ts'
 
 /** Deployer of a venue and the actions delegated to others. */
-const Deployer = z.looseObject({
-  deployer: Address,
-  venue: z.string(),
-  subDeployers: z.array(z.tuple([z.string().describe('Action'), z.array(Address).describe('Wallets allowed')])),
-})
+const Deployer = () =>
+  z.looseObject({
+    deployer: Address,
+    venue: z.string(),
+    subDeployers: z.array(z.tuple([z.string().describe('Action'), z.array(Address).describe('Wallets allowed')])),
+  })
 
 export const outcomeMeta = bareQuery({
   type: 'outcomeMeta',
@@ -24,11 +25,12 @@ export const outcomeMeta = bareQuery({
     deployers: [{ deployer: USER, venue: 'out', subDeployers: [['registerOutcome', [OTHER_USER]]] }],
     feeScale: '1.0',
   },
-  response: z.looseObject({
-    outcomes: z.array(Outcome),
-    questions: z.array(Question).describe('Questions that group outcomes'),
-    deployers: z.array(Deployer),
-    feeScale: Decimal.describe('Fee multiplier of outcome markets'),
-  }),
+  response: () =>
+    z.looseObject({
+      outcomes: z.array(Outcome),
+      questions: z.array(Question).describe('Questions that group outcomes'),
+      deployers: z.array(Deployer()),
+      feeScale: Decimal.describe('Fee multiplier of outcome markets'),
+    }),
   freshness: { class: 'slow', freshMs: 10_000 },
 })

@@ -5,27 +5,29 @@ import * as z from 'zod'
 import { kindsByKey, openEnum } from '../../core/open-kinds.ts'
 import { bareQuery } from '../sources/pass-through.ts'
 
-const Role = z.union([
-  z.literal('question'),
-  kindsByKey({
-    standaloneOutcome: z.looseObject({
-      sideNames: z.tuple([z.string().describe('First side'), z.string().describe('Second side')]),
+const Role = () =>
+  z.union([
+    z.literal('question'),
+    kindsByKey({
+      standaloneOutcome: z.looseObject({
+        sideNames: z.tuple([z.string().describe('First side'), z.string().describe('Second side')]),
+      }),
+      questionOutcome: z.looseObject({ parent: z.string() }),
     }),
-    questionOutcome: z.looseObject({ parent: z.string() }),
-  }),
-])
+  ])
 
 /** Type of a placeholder; `dateTime` is `YYYYMMDD-HHMM`, `hlPerp` the coin of a perp. */
-const Hint = openEnum('dateTime', 'date', 'string', 'shortString', 'hlPerp', 'uInt', 'uDecimal')
+const Hint = () => openEnum('dateTime', 'date', 'string', 'shortString', 'hlPerp', 'uInt', 'uDecimal')
 
-const OutcomeTemplate = z.looseObject({
-  id: z.string(),
-  /** `question`, an outcome of a question, or a standalone outcome. */
-  role: Role,
-  name: z.string(),
-  description: z.string(),
-  keywords: z.array(z.tuple([z.string().describe('Keyword'), Hint.describe('Hint')])),
-})
+const OutcomeTemplate = () =>
+  z.looseObject({
+    id: z.string(),
+    /** `question`, an outcome of a question, or a standalone outcome. */
+    role: Role(),
+    name: z.string(),
+    description: z.string(),
+    keywords: z.array(z.tuple([z.string().describe('Keyword'), Hint().describe('Hint')])),
+  })
 
 export const outcomeTemplates = bareQuery({
   type: 'outcomeTemplates',
@@ -51,6 +53,6 @@ export const outcomeTemplates = bareQuery({
       keywords: [['team', 'shortString']],
     },
   ],
-  response: z.array(OutcomeTemplate),
+  response: () => z.array(OutcomeTemplate()),
   freshness: { class: 'fixed' },
 })

@@ -16,6 +16,6 @@ export const perpAnnotation = passThroughQuery({
     type: z.literal('perpAnnotation'),
     coin: Market,
   }),
-  response: ConciseAnnotation.extend({ description: z.string() }).nullable(),
+  response: () => ConciseAnnotation.extend({ description: z.string() }).nullable(),
   freshness: { class: 'fixed' },
 })

@@ -7,6 +7,6 @@ export const perpCategories = bareQuery({
   type: 'perpCategories',
   summary: 'Categories of perps',
   example: [['xyz:GOLD', 'commodities']],
-  response: z.array(z.tuple([z.string().describe('Coin'), z.string().describe('Category')])),
+  response: () => z.array(z.tuple([z.string().describe('Coin'), z.string().describe('Category')])),
   freshness: { class: 'fixed' },
 })

@@ -9,6 +9,7 @@ export const perpConciseAnnotations = bareQuery({
   type: 'perpConciseAnnotations',
   summary: 'Short annotations of perps, with descriptions omitted',
   example: [['xyz:GOLD', EXAMPLE_ANNOTATION]],
-  response: z.array(z.tuple([z.string().describe('Coin'), ConciseAnnotation.describe('Annotation by the deployer')])),
+  response: () =>
+    z.array(z.tuple([z.string().describe('Coin'), ConciseAnnotation.describe('Annotation by the deployer')])),
   freshness: { class: 'fixed' },
 })

@@ -9,6 +9,6 @@ export const perpDeployAuctionStatus = bareQuery({
   type: 'perpDeployAuctionStatus',
   summary: 'Gas auction for perp deployments',
   example: GAS_AUCTION,
-  response: GasAuction,
+  response: () => GasAuction,
   freshness: { class: 'tick' },
 })

@@ -6,12 +6,13 @@ import { AmountByCoin, Decimal } from '../../protocol/info/common-shapes.ts'
 import { DexName } from '../../protocol/info/request-fields.ts'
 import { passThroughQuery } from '../sources/pass-through.ts'
 
-const PerpDexLimits = z.looseObject({
-  totalOiCap: Decimal,
-  oiSzCapPerPerp: Decimal,
-  maxTransferNtl: Decimal,
-  coinToOiCap: AmountByCoin,
-})
+const PerpDexLimits = () =>
+  z.looseObject({
+    totalOiCap: Decimal,
+    oiSzCapPerPerp: Decimal,
+    maxTransferNtl: Decimal,
+    coinToOiCap: AmountByCoin,
+  })
 
 export const perpDexLimits = passThroughQuery({
   type: 'perpDexLimits',
@@ -26,6 +27,6 @@ export const perpDexLimits = passThroughQuery({
     },
   },
   request: z.object({ type: z.literal('perpDexLimits'), dex: DexName }),
-  response: PerpDexLimits.nullable(),
+  response: () => PerpDexLimits().nullable(),
   freshness: { class: 'fixed' },
 })

@@ -10,6 +10,6 @@ export const perpDexStatus = passThroughOnDexQuery({
   summary: 'Net deposits on a perp DEX',
   example: { request: { dex: '' }, response: { totalNetDeposit: '3126723996.6663417816' } },
   request: z.object({ type: z.literal('perpDexStatus'), dex: DexName }),
-  response: z.looseObject({ totalNetDeposit: Decimal.describe('Net deposits on the DEX, in USDC') }),
+  response: () => z.looseObject({ totalNetDeposit: Decimal.describe('Net deposits on the DEX, in USDC') }),
   freshness: { class: 'tick' },
 })

@@ -6,24 +6,25 @@ import { AmountByCoin, Decimal, NanoTime } from '../../protocol/info/common-shap
 import { USER } from '../../protocol/info/examples.ts'
 import { bareQuery } from '../sources/pass-through.ts'
 
-const PerpDex = z.looseObject({
-  name: z.string(),
-  fullName: z.string(),
-  deployer: Address,
-  oracleUpdater: Address.nullable().describe('Oracle updater; null: the deployer'),
-  feeRecipient: Address.nullable().describe('Recipient of the deployer’s fees; null: the deployer'),
-  assetToStreamingOiCap: AmountByCoin,
-  /** Deployer actions delegated to others. */
-  subDeployers: z
-    .array(z.tuple([z.string().describe('Action'), z.array(Address).describe('Wallets allowed')]))
-    .optional(),
-  /** Since September 2026, `meta` has this field and its change time for each asset instead. */
-  deployerFeeScale: Decimal.optional(),
-  lastDeployerFeeScaleChangeTime: NanoTime.optional(),
-  assetToFundingMultiplier: AmountByCoin.optional(),
-  assetToFundingInterestRate: AmountByCoin.optional(),
-  assetToFundingClamp: AmountByCoin.optional(),
-})
+const PerpDex = () =>
+  z.looseObject({
+    name: z.string(),
+    fullName: z.string(),
+    deployer: Address,
+    oracleUpdater: Address.nullable().describe('Oracle updater; null: the deployer'),
+    feeRecipient: Address.nullable().describe('Recipient of the deployer’s fees; null: the deployer'),
+    assetToStreamingOiCap: AmountByCoin,
+    /** Deployer actions delegated to others. */
+    subDeployers: z
+      .array(z.tuple([z.string().describe('Action'), z.array(Address).describe('Wallets allowed')]))
+      .optional(),
+    /** Since September 2026, `meta` has this field and its change time for each asset instead. */
+    deployerFeeScale: Decimal.optional(),
+    lastDeployerFeeScaleChangeTime: NanoTime.optional(),
+    assetToFundingMultiplier: AmountByCoin.optional(),
+    assetToFundingInterestRate: AmountByCoin.optional(),
+    assetToFundingClamp: AmountByCoin.optional(),
+  })
 
 export const perpDexs = bareQuery({
   type: 'perpDexs',
@@ -39,6 +40,6 @@ export const perpDexs = bareQuery({
       assetToStreamingOiCap: [['xyz:GOLD', '1000000.0']],
     },
   ],
-  response: z.array(PerpDex.nullable()),
+  response: () => z.array(PerpDex().nullable()),
   freshness: { class: 'fixed' },
 })

@@ -9,6 +9,6 @@ export const perpsAtOpenInterestCap = passThroughOnDexQuery({
   summary: 'Coins at their open interest cap',
   example: { request: { dex: '' }, response: ['BTC'] },
   request: z.object({ type: z.literal('perpsAtOpenInterestCap'), dex: Dex }),
-  response: z.array(z.string()),
+  response: () => z.array(z.string()),
   freshness: { class: 'tick' },
 })

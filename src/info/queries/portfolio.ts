@@ -7,5 +7,5 @@ export const portfolio = ofUserQuery({
   type: 'portfolio',
   summary: 'Account value and profit over time',
   example: EXAMPLE_PORTFOLIO,
-  response: Portfolio,
+  response: () => Portfolio,
 })

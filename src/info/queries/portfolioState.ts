@@ -21,11 +21,12 @@ const PortfolioStateRequest = z.object({
 })
 type PortfolioStateRequest = z.infer<typeof PortfolioStateRequest>
 
-const PortfolioState = z.object({
-  clearinghouseState: PerpStates.describe('Perp account'),
-  spotClearinghouseState: SpotState.describe('Spot balances'),
-  userAbstraction: Abstraction.describe('Account abstraction mode'),
-})
+const PortfolioState = () =>
+  z.object({
+    clearinghouseState: PerpStates.describe('Perp account'),
+    spotClearinghouseState: SpotState.describe('Spot balances'),
+    userAbstraction: Abstraction.describe('Account abstraction mode'),
+  })
 
 export const portfolioState = defineQuery({
   type: 'portfolioState',

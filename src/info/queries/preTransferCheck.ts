@@ -19,11 +19,12 @@ export const preTransferCheck = passThroughQuery({
     user: UserAddress.describe('Recipient'),
     source: UserAddress.describe('Sender'),
   }),
-  response: z.looseObject({
-    fee: Decimal.describe('Fee of the sender for a new wallet'),
-    isSanctioned: z.boolean(),
-    userExists: z.boolean(),
-    userHasSentTx: z.boolean(),
-  }),
+  response: () =>
+    z.looseObject({
+      fee: Decimal.describe('Fee of the sender for a new wallet'),
+      isSanctioned: z.boolean(),
+      userExists: z.boolean(),
+      userHasSentTx: z.boolean(),
+    }),
   freshness: { class: 'user' },
 })

@@ -6,11 +6,12 @@ import { Decimal } from '../../protocol/info/common-shapes.ts'
 import { TIME } from '../../protocol/info/examples.ts'
 import { bareQuery } from '../sources/pass-through.ts'
 
-const PredictedFunding = z.looseObject({
-  fundingRate: Decimal.describe('Hourly rate, as a fraction'),
-  nextFundingTime: z.int(),
-  fundingIntervalHours: z.int().optional(),
-})
+const PredictedFunding = () =>
+  z.looseObject({
+    fundingRate: Decimal.describe('Hourly rate, as a fraction'),
+    nextFundingTime: z.int(),
+    fundingIntervalHours: z.int().optional(),
+  })
 
 export const predictedFundings = bareQuery({
   type: 'predictedFundings',
@@ -24,18 +25,19 @@ export const predictedFundings = bareQuery({
       ],
     ],
   ],
-  response: z.array(
-    z.tuple([
-      z.string().describe('Coin'),
-      z
-        .array(
-          z.tuple([
-            z.string().describe('Exchange; `HlPerp` is this one'),
-            PredictedFunding.nullable().describe('Next funding; null: coin not traded there'),
-          ]),
-        )
-        .describe('Rate at each exchange'),
-    ]),
-  ),
+  response: () =>
+    z.array(
+      z.tuple([
+        z.string().describe('Coin'),
+        z
+          .array(
+            z.tuple([
+              z.string().describe('Exchange; `HlPerp` is this one'),
+              PredictedFunding().nullable().describe('Next funding; null: coin not traded there'),
+            ]),
+          )
+          .describe('Rate at each exchange'),
+      ]),
+    ),
   freshness: { class: 'tick' },
 })

@@ -49,7 +49,7 @@ export const recentTrades = defineQuery({
     coin: Market,
     rows: optional(z.int().min(1).max(ROWS_MAX)).describe('Number of trades; absent: ten'),
   }),
-  response: z.array(Trade),
+  response: () => z.array(Trade),
   freshness: HISTORY_FRESHNESS,
   needs: ['history', 'upstream'],
   async resolve({ type, coin, rows = ROWS }, from) {

@@ -20,33 +20,35 @@ const Earned = { cumVlm: Decimal, cumRewardedFeesSinceReferred: Decimal, cumFees
 const byToken = (amounts: Readonly<Record<string, typeof Decimal>>) =>
   z.array(z.tuple([z.int().describe('Token index'), z.looseObject(amounts).describe('State of the token')])).optional()
 
-const Referred = z.looseObject({
-  ...Earned,
-  timeJoined: z.int().describe('Join time, Unix milliseconds'),
-  user: Address,
-  tokenToState: byToken(Earned),
-})
+const Referred = () =>
+  z.looseObject({
+    ...Earned,
+    timeJoined: z.int().describe('Join time, Unix milliseconds'),
+    user: Address,
+    tokenToState: byToken(Earned),
+  })
 
-const Referral = z.looseObject({
-  referredBy: z
-    .looseObject({ referrer: Address, code: z.string() })
-    .nullable()
-    .describe('Referrer of the user; null: none'),
-  ...Rewards,
-  referrerState: kindsBy('stage', {
-    ready: {
-      data: z.looseObject({
-        code: z.string(),
-        nReferrals: z.int().optional(),
-        referralStates: z.array(Referred),
-      }),
-    },
-    needToCreateCode: {},
-    needToTrade: { data: z.looseObject({ required: Decimal }) },
-  }),
-  rewardHistory: z.array(z.looseObject({ earned: Decimal, vlm: Decimal, referralVlm: Decimal, time: z.int() })),
-  tokenToState: byToken(Rewards),
-})
+const Referral = () =>
+  z.looseObject({
+    referredBy: z
+      .looseObject({ referrer: Address, code: z.string() })
+      .nullable()
+      .describe('Referrer of the user; null: none'),
+    ...Rewards,
+    referrerState: kindsBy('stage', {
+      ready: {
+        data: z.looseObject({
+          code: z.string(),
+          nReferrals: z.int().optional(),
+          referralStates: z.array(Referred()),
+        }),
+      },
+      needToCreateCode: {},
+      needToTrade: { data: z.looseObject({ required: Decimal }) },
+    }),
+    rewardHistory: z.array(z.looseObject({ earned: Decimal, vlm: Decimal, referralVlm: Decimal, time: z.int() })),
+    tokenToState: byToken(Rewards),
+  })
 
 const EARNED = { cumVlm: '960652.5', cumRewardedFeesSinceReferred: '196.838825', cumFeesRewardedToReferrer: '19.68' }
 const REWARDS = { cumVlm: '149428.5', unclaimedRewards: '11.05', claimedRewards: '22.74', builderRewards: '0.03' }

@@ -6,23 +6,24 @@ import { Decimal } from '../../protocol/info/common-shapes.ts'
 import { EXAMPLE_OUTCOME, Outcome } from '../../protocol/info/market-shapes.ts'
 import { passThroughQuery } from '../sources/pass-through.ts'
 
-const SettledOutcome = z.looseObject({
-  spec: Outcome.describe('Specification'),
-  /** Value of a share of the first side. A share of the second side is worth 1 minus this value. */
-  settleFraction: Decimal.describe('Settlement value of the first side, 0 to 1'),
-  details: z.string(),
-  question: z
-    .looseObject({
-      question: kindsByKey({
-        active: z.int().describe('Question id, while open'),
-        settled: z.int().describe('Question id, once settled'),
-      }).describe('Question of the outcome'),
-      name: z.string(),
-      description: z.string(),
-    })
-    .optional()
-    .describe('Question of the outcome'),
-})
+const SettledOutcome = () =>
+  z.looseObject({
+    spec: Outcome.describe('Specification'),
+    /** Value of a share of the first side. A share of the second side is worth 1 minus this value. */
+    settleFraction: Decimal.describe('Settlement value of the first side, 0 to 1'),
+    details: z.string(),
+    question: z
+      .looseObject({
+        question: kindsByKey({
+          active: z.int().describe('Question id, while open'),
+          settled: z.int().describe('Question id, once settled'),
+        }).describe('Question of the outcome'),
+        name: z.string(),
+        description: z.string(),
+      })
+      .optional()
+      .describe('Question of the outcome'),
+  })
 
 const EXAMPLE = {
   spec: EXAMPLE_OUTCOME,
@@ -39,6 +40,6 @@ export const settledOutcome = passThroughQuery({
     type: z.literal('settledOutcome'),
     outcome: z.int().min(0).describe('Outcome market id'),
   }),
-  response: SettledOutcome.nullable(),
+  response: () => SettledOutcome().nullable(),
   freshness: { class: 'slow', freshMs: 10_000 },
 })

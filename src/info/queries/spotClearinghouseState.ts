@@ -8,5 +8,5 @@ export const spotClearinghouseState = ofUserQuery({
   type: 'spotClearinghouseState',
   summary: 'Spot balances of a user',
   example: SPOT_STATE,
-  response: SpotState,
+  response: () => SpotState,
 })

@@ -8,6 +8,6 @@ export const spotMeta = bareQuery({
   type: 'spotMeta',
   summary: 'Spot pairs and tokens',
   example: SPOT_META,
-  response: SpotMeta,
+  response: () => SpotMeta,
   freshness: { class: 'fixed' },
 })

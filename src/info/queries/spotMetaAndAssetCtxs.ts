@@ -11,6 +11,7 @@ export const spotMetaAndAssetCtxs = bareQuery({
   type: 'spotMetaAndAssetCtxs',
   summary: 'Spot pairs and tokens, with prices',
   example: [SPOT_META, [EXAMPLE_SPOT_CTX]],
-  response: z.tuple([SpotMeta.describe('Pairs and tokens'), z.array(SpotAssetCtx).describe('Market data by `coin`')]),
+  response: () =>
+    z.tuple([SpotMeta.describe('Pairs and tokens'), z.array(SpotAssetCtx).describe('Market data by `coin`')]),
   freshness: { class: 'tick' },
 })

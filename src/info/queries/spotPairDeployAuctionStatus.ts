@@ -9,6 +9,6 @@ export const spotPairDeployAuctionStatus = bareQuery({
   type: 'spotPairDeployAuctionStatus',
   summary: 'Gas auction for spot pairs',
   example: GAS_AUCTION,
-  response: GasAuction,
+  response: () => GasAuction,
   freshness: { class: 'tick' },
 })

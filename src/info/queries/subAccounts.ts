@@ -8,13 +8,14 @@ import { OTHER_USER, PERP_STATE, SPOT_STATE, USER } from '../../protocol/info/ex
 import { SpotState } from '../../protocol/info/spot-shapes.ts'
 import { ofUserQuery } from '../sources/pass-through.ts'
 
-const SubAccount = z.looseObject({
-  name: z.string(),
-  subAccountUser: Address,
-  master: Address,
-  clearinghouseState: PerpState.describe('Perp account'),
-  spotState: SpotState,
-})
+const SubAccount = () =>
+  z.looseObject({
+    name: z.string(),
+    subAccountUser: Address,
+    master: Address,
+    clearinghouseState: PerpState.describe('Perp account'),
+    spotState: SpotState,
+  })
 
 export const subAccounts = ofUserQuery({
   type: 'subAccounts',
@@ -22,5 +23,5 @@ export const subAccounts = ofUserQuery({
   example: [
     { name: 'bot', subAccountUser: OTHER_USER, master: USER, clearinghouseState: PERP_STATE, spotState: SPOT_STATE },
   ],
-  response: z.array(SubAccount).nullable(),
+  response: () => z.array(SubAccount()).nullable(),
 })

@@ -9,23 +9,24 @@ import { OTHER_USER, PERP_STATE, SPOT_STATE, USER } from '../../protocol/info/ex
 import { SpotState } from '../../protocol/info/spot-shapes.ts'
 import { ofUserQuery } from '../sources/pass-through.ts'
 
-const SubAccount = z.looseObject({
-  name: z.string(),
-  subAccountUser: Address,
-  master: Address,
-  dexToClearinghouseState: z
-    .array(
-      z.tuple([
-        z.string().describe('Name of the DEX; empty: main DEX'),
-        PerpState.describe('Perp account on that DEX'),
-      ]),
-    )
-    .describe('Perp account on each DEX that is in use'),
-  spotState: SpotState,
-  abstraction: openEnum('unifiedAccount', 'portfolioMargin', 'disabled', 'dexAbstraction')
-    .optional()
-    .describe('Account abstraction mode'),
-})
+const SubAccount = () =>
+  z.looseObject({
+    name: z.string(),
+    subAccountUser: Address,
+    master: Address,
+    dexToClearinghouseState: z
+      .array(
+        z.tuple([
+          z.string().describe('Name of the DEX; empty: main DEX'),
+          PerpState.describe('Perp account on that DEX'),
+        ]),
+      )
+      .describe('Perp account on each DEX that is in use'),
+    spotState: SpotState,
+    abstraction: openEnum('unifiedAccount', 'portfolioMargin', 'disabled', 'dexAbstraction')
+      .optional()
+      .describe('Account abstraction mode'),
+  })
 
 export const subAccounts2 = ofUserQuery({
   type: 'subAccounts2',
@@ -40,5 +41,5 @@ export const subAccounts2 = ofUserQuery({
       abstraction: 'unifiedAccount',
     },
   ],
-  response: z.array(SubAccount).nullable(),
+  response: () => z.array(SubAccount()).nullable(),
 })

@@ -10,34 +10,35 @@ import { passThroughQuery } from '../sources/pass-through.ts'
 
 const TOKEN_ID = `0x${'6d'.repeat(16)}`
 /** Rows of `[address, amount]`. */
-const Balances = z.array(z.tuple([Address.describe('Wallet'), Decimal.describe('Amount')]))
+const Balances = () => z.array(z.tuple([Address.describe('Wallet'), Decimal.describe('Amount')]))
 
-const TokenDetails = z.looseObject({
-  name: z.string(),
-  maxSupply: Decimal,
-  totalSupply: Decimal,
-  circulatingSupply: Decimal,
-  szDecimals: z.int(),
-  weiDecimals: z.int(),
-  midPx: Decimal.describe('Mid price; null if there is no book'),
-  markPx: Decimal,
-  prevDayPx: Decimal,
-  genesis: z
-    .looseObject({
-      userBalances: Balances,
-      existingTokenBalances: z.array(z.tuple([z.int().describe('Token index'), Decimal.describe('Amount')])),
-      blacklistUsers: z.array(Address).optional(),
-    })
-    .nullable()
-    .describe('Genesis distribution; null for tokens of the exchange'),
-  deployer: Address.nullable(),
-  deployGas: Decimal.nullable(),
-  /** UTC without a time zone, millisecond precision. */
-  deployTime: z.iso.datetime({ local: true }).nullable().describe('Deployment time, UTC'),
-  seededUsdc: Decimal,
-  nonCirculatingUserBalances: Balances,
-  futureEmissions: Decimal,
-})
+const TokenDetails = () =>
+  z.looseObject({
+    name: z.string(),
+    maxSupply: Decimal,
+    totalSupply: Decimal,
+    circulatingSupply: Decimal,
+    szDecimals: z.int(),
+    weiDecimals: z.int(),
+    midPx: Decimal.describe('Mid price; null if there is no book'),
+    markPx: Decimal,
+    prevDayPx: Decimal,
+    genesis: z
+      .looseObject({
+        userBalances: Balances(),
+        existingTokenBalances: z.array(z.tuple([z.int().describe('Token index'), Decimal.describe('Amount')])),
+        blacklistUsers: z.array(Address).optional(),
+      })
+      .nullable()
+      .describe('Genesis distribution; null for tokens of the exchange'),
+    deployer: Address.nullable(),
+    deployGas: Decimal.nullable(),
+    /** UTC without a time zone, millisecond precision. */
+    deployTime: z.iso.datetime({ local: true }).nullable().describe('Deployment time, UTC'),
+    seededUsdc: Decimal,
+    nonCirculatingUserBalances: Balances(),
+    futureEmissions: Decimal,
+  })
 
 const EXAMPLE = {
   name: 'PURR',

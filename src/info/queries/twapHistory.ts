@@ -13,5 +13,5 @@ export const twapHistory = ofUserQuery({
     { time: TIME / 1_000, state: EXAMPLE_TWAP, status: { status: 'finished' }, twapId: 3 },
     { time: TIME / 1_000, state: EXAMPLE_TWAP, status: { status: 'error', description: 'No margin' } },
   ],
-  response: z.array(TwapEvent),
+  response: () => z.array(TwapEvent),
 })

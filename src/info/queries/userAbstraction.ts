@@ -8,5 +8,5 @@ export const userAbstraction = ofUserQuery({
   type: 'userAbstraction',
   summary: 'Account abstraction mode of a user',
   example: 'unifiedAccount',
-  response: Abstraction,
+  response: () => Abstraction,
 })

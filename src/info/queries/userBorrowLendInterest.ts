@@ -21,13 +21,14 @@ export const userBorrowLendInterest = passThroughQuery({
       ...WINDOW,
     }),
   ),
-  response: z.array(
-    z.looseObject({
-      time: z.int(),
-      token: z.string().describe('Index of the spot token'),
-      borrow: Decimal,
-      supply: Decimal,
-    }),
-  ),
+  response: () =>
+    z.array(
+      z.looseObject({
+        time: z.int(),
+        token: z.string().describe('Index of the spot token'),
+        borrow: Decimal,
+        supply: Decimal,
+      }),
+    ),
   freshness: { class: 'user' },
 })

@@ -23,7 +23,7 @@ export const userCompletedTrades = defineQuery({
     dex: TradeDex.describe('Perp DEX whose trades are returned'),
     limit: TradeLimit.describe('Maximum rows per page'),
   }),
-  response: z.array(CompletedTrade),
+  response: () => z.array(CompletedTrade),
   price: HISTORY_PRICE,
   freshness: HISTORY_FRESHNESS,
   needs: ['events'],

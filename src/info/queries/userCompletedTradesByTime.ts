@@ -37,7 +37,7 @@ export const userCompletedTradesByTime = defineQuery({
       })
       .refine(hasStart, START_REQUIRED),
   ),
-  response: z.array(CompletedTrade),
+  response: () => z.array(CompletedTrade),
   price: HISTORY_PRICE,
   freshness: HISTORY_FRESHNESS,
   needs: ['events'],

@@ -8,5 +8,5 @@ export const userDexAbstraction = ofUserQuery({
   type: 'userDexAbstraction',
   summary: 'DEX abstraction setting of a user',
   example: true,
-  response: z.boolean().nullable(),
+  response: () => z.boolean().nullable(),
 })

@@ -17,7 +17,7 @@ export const userFills = defineQuery({
     user: UserAddress,
     aggregateByTime: Flag.describe('Whether partial fills of one order are merged; absent: no'),
   }),
-  response: z.array(PublicFill),
+  response: () => z.array(PublicFill),
   freshness: { class: 'user' },
   needs: ['events', 'upstream'],
   resolve: (request, from) => fillsAnswer(request, { order: 'newest', isWindowed: false }, from),

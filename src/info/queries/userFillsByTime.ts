@@ -21,7 +21,7 @@ export const userFillsByTime = defineQuery({
       reversed: Flag.describe('Whether the newest fills come first; absent: no'),
     }),
   ),
-  response: z.array(PublicFill),
+  response: () => z.array(PublicFill),
   freshness: { class: 'user' },
   needs: ['events', 'upstream'],
   resolve: (request, from) =>

@@ -17,16 +17,17 @@ const ROWS_MAX = 500
 /** The node may write the funding of an hour some time after its block. */
 const LATE_MS = 60_000
 
-const FundingPayment = z.looseObject({
-  time: z.int(),
-  hash: TxHash,
-  delta: z
-    .looseObject({
-      type: z.literal('funding').describe('Kind of movement; more kinds may be added'),
-      ...FUNDING_AMOUNTS,
-    })
-    .describe('Movement'),
-})
+const FundingPayment = () =>
+  z.looseObject({
+    time: z.int(),
+    hash: TxHash,
+    delta: z
+      .looseObject({
+        type: z.literal('funding').describe('Kind of movement; more kinds may be added'),
+        ...FUNDING_AMOUNTS,
+      })
+      .describe('Movement'),
+  })
 
 export const userFunding = defineQuery({
   type: 'userFunding',
@@ -36,11 +37,11 @@ export const userFunding = defineQuery({
     response: [{ time: TIME, hash: HASH, delta: { type: 'funding', ...EXAMPLE_FUNDING } }],
   },
   request: withOrderedWindow(z.object({ type: z.literal('userFunding'), user: UserAddress, ...ANY_WINDOW })),
-  response: z.array(FundingPayment),
+  response: () => z.array(FundingPayment()),
   freshness: { class: 'user' },
   needs: ['events', 'upstream'],
   resolve(request, from) {
-    return rowsAnswer<z.infer<typeof FundingPayment>>(
+    return rowsAnswer<z.infer<ReturnType<typeof FundingPayment>>>(
       {
         request,
         isWindowed: true,
@@ -58,8 +59,8 @@ export const userFunding = defineQuery({
   },
 })
 
-function paymentOf({ time, hash, delta }: LedgerEvent): z.infer<typeof FundingPayment> {
-  return { time, hash, delta: delta as z.infer<typeof FundingPayment>['delta'] }
+function paymentOf({ time, hash, delta }: LedgerEvent): z.infer<ReturnType<typeof FundingPayment>> {
+  return { time, hash, delta: delta as z.infer<ReturnType<typeof FundingPayment>>['delta'] }
 }
 
 /** Start of the first complete day. If there is none, upstream sources have not merged hours yet either. */

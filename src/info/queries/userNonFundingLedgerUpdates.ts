@@ -25,7 +25,7 @@ export const userNonFundingLedgerUpdates = defineQuery({
       ...ANY_WINDOW,
     }),
   ),
-  response: z.array(LedgerUpdate),
+  response: () => z.array(LedgerUpdate),
   freshness: { class: 'user' },
   needs: ['events', 'upstream'],
   async resolve(request, from) {

@@ -16,19 +16,20 @@ import { defineQuery, HISTORY_PRICE } from '../query.ts'
 import { EVER, historyAnswer } from '../sources/own-history.ts'
 import { tradesUpTo } from '../sources/own-trades.ts'
 
-const PnlSummary = z.object({
-  user: Address,
-  totalPnl: Decimal.describe('Profit after fees and funding'),
-  winRate: z.number(),
-  lossRate: z.number(),
-  totalTrades: z.int(),
-  volumeTraded: Decimal.describe('Volume in the quote token'),
-  totalFees: Decimal,
-  totalFunding: Decimal.describe('Funding, negative when paid'),
-  daysActive: z.int().describe('UTC days with a fill'),
-  accountAgeDays: z.int().describe('Days since the first known fill'),
-  tradedPairs: z.array(z.string()),
-})
+const PnlSummary = () =>
+  z.object({
+    user: Address,
+    totalPnl: Decimal.describe('Profit after fees and funding'),
+    winRate: z.number(),
+    lossRate: z.number(),
+    totalTrades: z.int(),
+    volumeTraded: Decimal.describe('Volume in the quote token'),
+    totalFees: Decimal,
+    totalFunding: Decimal.describe('Funding, negative when paid'),
+    daysActive: z.int().describe('UTC days with a fill'),
+    accountAgeDays: z.int().describe('Days since the first known fill'),
+    tradedPairs: z.array(z.string()),
+  })
 
 /** True if the window starts before the part of the history that fits into one read. */
 function isShort({ ended, since }: EventRead, startTime: number): boolean {

@@ -4,12 +4,13 @@ import * as z from 'zod'
 import { Decimal } from '../../protocol/info/common-shapes.ts'
 import { ofUserQuery } from '../sources/pass-through.ts'
 
-const UserRateLimit = z.looseObject({
-  cumVlm: Decimal,
-  nRequestsUsed: z.int().describe('Requests used'),
-  nRequestsCap: z.int().describe('Requests allowed'),
-  nRequestsSurplus: z.int().optional().describe('Requests bought'),
-})
+const UserRateLimit = () =>
+  z.looseObject({
+    cumVlm: Decimal,
+    nRequestsUsed: z.int().describe('Requests used'),
+    nRequestsCap: z.int().describe('Requests allowed'),
+    nRequestsSurplus: z.int().optional().describe('Requests bought'),
+  })
 
 export const userRateLimit = ofUserQuery({
   type: 'userRateLimit',

@@ -11,11 +11,12 @@ export const userRole = ofUserQuery({
   type: 'userRole',
   summary: 'Role of an address',
   example: { role: 'agent', data: { user: OTHER_USER } },
-  response: kindsBy('role', {
-    missing: {},
-    user: {},
-    vault: {},
-    agent: { data: z.looseObject({ user: Address }) },
-    subAccount: { data: z.looseObject({ master: Address }) },
-  }),
+  response: () =>
+    kindsBy('role', {
+      missing: {},
+      user: {},
+      vault: {},
+      agent: { data: z.looseObject({ user: Address }) },
+      subAccount: { data: z.looseObject({ master: Address }) },
+    }),
 })

@@ -10,7 +10,8 @@ export const userToMultiSigSigners = ofUserQuery({
   type: 'userToMultiSigSigners',
   summary: 'Signers of a multi-sig user',
   example: { authorizedUsers: [OTHER_USER], threshold: 1 },
-  response: z
-    .looseObject({ authorizedUsers: z.array(Address), threshold: z.int().describe('Number of signers required') })
-    .nullable(),
+  response: () =>
+    z
+      .looseObject({ authorizedUsers: z.array(Address), threshold: z.int().describe('Number of signers required') })
+      .nullable(),
 })

@@ -13,7 +13,7 @@ export const userTwapSliceFills = defineQuery({
   summary: "Latest fills of a user's TWAP orders",
   example: { request: { user: USER }, response: [{ fill: FILL, twapId: 3 }] },
   request: z.object({ type: z.literal('userTwapSliceFills'), user: UserAddress }),
-  response: z.array(TwapSliceFill),
+  response: () => z.array(TwapSliceFill),
   freshness: { class: 'user' },
   needs: ['events', 'upstream'],
   resolve: (request, from) => slicesAnswer(request, false, from),

@@ -20,7 +20,7 @@ export const userTwapSliceFillsByTime = defineQuery({
       aggregateByTime: Flag.describe('Whether partial fills of one order are merged; absent: no'),
     }),
   ),
-  response: z.array(TwapSliceFill),
+  response: () => z.array(TwapSliceFill),
   freshness: { class: 'user' },
   needs: ['events', 'upstream'],
   resolve: (request, from) => slicesAnswer(request, true, from),

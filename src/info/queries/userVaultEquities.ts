@@ -10,11 +10,12 @@ export const userVaultEquities = ofUserQuery({
   type: 'userVaultEquities',
   summary: 'Vault deposits of a user',
   example: [{ vaultAddress: OTHER_USER, equity: '100.5', lockedUntilTimestamp: TIME }],
-  response: z.array(
-    z.looseObject({
-      vaultAddress: Address,
-      equity: Decimal,
-      lockedUntilTimestamp: z.int().describe('Locked until, Unix milliseconds'),
-    }),
-  ),
+  response: () =>
+    z.array(
+      z.looseObject({
+        vaultAddress: Address,
+        equity: Decimal,
+        lockedUntilTimestamp: z.int().describe('Locked until, Unix milliseconds'),
+      }),
+    ),
 })

@@ -9,34 +9,36 @@ import { OTHER_USER, TIME, USER } from '../../protocol/info/examples.ts'
 import { optional, UserAddress } from '../../protocol/info/request-fields.ts'
 import { passThroughQuery } from '../sources/pass-through.ts'
 
-const Follower = z.looseObject({
-  user: z.union([Address, z.literal('Leader')]),
-  vaultEquity: Decimal,
-  pnl: Decimal,
-  allTimePnl: Decimal,
-  daysFollowing: z.int(),
-  vaultEntryTime: z.int(),
-  lockupUntil: z.int().describe('Locked until, Unix milliseconds'),
-})
+const Follower = () =>
+  z.looseObject({
+    user: z.union([Address, z.literal('Leader')]),
+    vaultEquity: Decimal,
+    pnl: Decimal,
+    allTimePnl: Decimal,
+    daysFollowing: z.int(),
+    vaultEntryTime: z.int(),
+    lockupUntil: z.int().describe('Locked until, Unix milliseconds'),
+  })
 
-const VaultDetails = z.looseObject({
-  name: z.string(),
-  vaultAddress: Address,
-  leader: Address,
-  description: z.string(),
-  portfolio: Portfolio,
-  apr: z.number().describe('Yearly return'),
-  followerState: Follower.nullable().describe('Follower state of `user`; null: none'),
-  leaderFraction: z.number().describe('Leader’s fraction of the vault'),
-  leaderCommission: z.number().describe('Leader’s share of profits'),
-  followers: z.array(Follower),
-  maxDistributable: z.number(),
-  maxWithdrawable: z.number(),
-  isClosed: z.boolean(),
-  relationship: VaultRelationship.describe('Parent or child vaults'),
-  allowDeposits: z.boolean(),
-  alwaysCloseOnWithdraw: z.boolean(),
-})
+const VaultDetails = () =>
+  z.looseObject({
+    name: z.string(),
+    vaultAddress: Address,
+    leader: Address,
+    description: z.string(),
+    portfolio: Portfolio,
+    apr: z.number().describe('Yearly return'),
+    followerState: Follower().nullable().describe('Follower state of `user`; null: none'),
+    leaderFraction: z.number().describe('Leader’s fraction of the vault'),
+    leaderCommission: z.number().describe('Leader’s share of profits'),
+    followers: z.array(Follower()),
+    maxDistributable: z.number(),
+    maxWithdrawable: z.number(),
+    isClosed: z.boolean(),
+    relationship: VaultRelationship.describe('Parent or child vaults'),
+    allowDeposits: z.boolean(),
+    alwaysCloseOnWithdraw: z.boolean(),
+  })
 
 const EXAMPLE = {
   name: 'A vault',
@@ -76,6 +78,6 @@ export const vaultDetails = passThroughQuery({
     vaultAddress: UserAddress.describe('Vault'),
     user: optional(UserAddress).describe('Follower whose state is included'),
   }),
-  response: VaultDetails.nullable(),
+  response: () => VaultDetails().nullable(),
   freshness: { class: 'user' },
 })

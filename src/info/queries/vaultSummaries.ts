@@ -8,15 +8,16 @@ import { Decimal } from '../../protocol/info/common-shapes.ts'
 import { OTHER_USER, TIME, USER } from '../../protocol/info/examples.ts'
 import { bareQuery } from '../sources/pass-through.ts'
 
-const VaultSummary = z.looseObject({
-  name: z.string(),
-  vaultAddress: Address,
-  leader: Address,
-  tvl: Decimal.describe('Total value locked'),
-  isClosed: z.boolean(),
-  relationship: VaultRelationship.describe('Parent or child vaults'),
-  createTimeMillis: z.int().describe('Creation time, Unix milliseconds'),
-})
+const VaultSummary = () =>
+  z.looseObject({
+    name: z.string(),
+    vaultAddress: Address,
+    leader: Address,
+    tvl: Decimal.describe('Total value locked'),
+    isClosed: z.boolean(),
+    relationship: VaultRelationship.describe('Parent or child vaults'),
+    createTimeMillis: z.int().describe('Creation time, Unix milliseconds'),
+  })
 
 export const vaultSummaries = bareQuery({
   type: 'vaultSummaries',
@@ -32,6 +33,6 @@ export const vaultSummaries = bareQuery({
       createTimeMillis: TIME,
     },
   ],
-  response: z.array(VaultSummary),
+  response: () => z.array(VaultSummary()),
   freshness: { class: 'slow', freshMs: 10_000 },
 })

@@ -8,5 +8,5 @@ export const webData2 = ofUserQuery({
   type: 'webData2',
   summary: "A user's account and the markets in one response (deprecated)",
   example: EXAMPLE_WEB_DATA,
-  response: WebData2,
+  response: () => WebData2,
 })

@@ -50,7 +50,7 @@ it('returns the last ten own trades, newest first, without an upstream', async (
     '40',
   ])
   const rows = JSON.parse(body) as { tid: number }[]
-  queryOf('recentTrades')!.response.parse(rows)
+  queryOf('recentTrades')!.response().parse(rows)
   expect(rows.map(({ tid }) => tid)).toEqual([113, 112, 111, 110, 109, 108, 107, 106, 105, 104])
   const { coin, sz, time } = FILL
   expect(rows[0]).toEqual({ coin, side: 'A', px: '113.0', sz, time, hash: TAKEN, tid: 113, users: [USER, OTHER_USER] })

@@ -39,7 +39,7 @@ function infoPage(query: AnyQuery, prose: InfoProse): Page {
   const { type, summary, example, request, response } = query
   const sent = { type, ...example.request }
   const rows = fieldRows(request)
-  const responseRows = fieldRows(response)
+  const responseRows = fieldRows(response())
   return {
     address: `/docs/info/${type}`,
     title: type,
@@ -66,7 +66,7 @@ function infoPage(query: AnyQuery, prose: InfoProse): Page {
 }
 
 function responseIntro({ type, response }: AnyQuery): string {
-  return `Type: ${typeOf(response)}. Responses may gain fields. [Headers](/docs/reference/info#response) show cost and age. [OpenAPI document of this type](${typeDocumentPath(type)}).`
+  return `Type: ${typeOf(response())}. Responses may gain fields. [Headers](/docs/reference/info#response) show cost and age. [OpenAPI document of this type](${typeDocumentPath(type)}).`
 }
 
 /** The message for a request without its required fields, and every status. */
