@@ -216,6 +216,19 @@ it(
 )
 
 it(
+  'stops when alerts have a receiver but no secret',
+  async () => {
+    const file = join(folder, 'wrangler.live.toml')
+    const kept = readFileSync(file, 'utf8')
+    writeFileSync(file, kept.replace('ALERT_URL = ""', 'ALERT_URL = "https://receiver.example/alerts"'))
+    const { code, said } = await deploy([])
+    writeFileSync(file, kept)
+    expect([code, said, uploads]).toEqual([1, expect.stringMatching(/error +The secret ALERT_SECRET.*is not set/), []])
+  },
+  CEILING_MS,
+)
+
+it(
   'moves the live objects in steps with --gradual, then deploys the rest',
   async () => {
     let state = 'live'
