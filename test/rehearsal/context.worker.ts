@@ -22,6 +22,7 @@ let settings: RehearsalSettings = {
   place: 'weur',
   storePlace: 'weur',
   scale: 0,
+  commitScale: 0,
   limits: LIMITS,
   kvStaleMs: 0,
   bindings: {},
@@ -61,7 +62,7 @@ export class Context {
     this.counts = this.#counts(event)
     this.gate =
       place === null
-        ? new OutputGate({ realMs, sleep, commitMs: () => settings.scale * commitMs(Math.random()) })
+        ? new OutputGate({ realMs, sleep, commitMs: () => settings.commitScale * commitMs(Math.random()) })
         : null
   }
 

@@ -8,7 +8,9 @@ import { commandLine, program, valueParser } from '../../src/core/command-line.n
 import { wholeNumber } from '../../src/core/whole-number.ts'
 import { startWorld } from '../kit/gateway.ts'
 import { ROOT } from '../kit/program.ts'
+import type { Spread } from '../kit/statistics.ts'
 import { rehearseAccount } from './account/account.node.ts'
+import { gateRun } from './gate-run.ts'
 import { MIXTURES, previousBundles } from './previous.node.ts'
 import { resetRun } from './reset-run.ts'
 import { Rehearsal } from './topology.ts'
@@ -60,6 +62,12 @@ await step(`${clients} clients while all objects are reset`, async () => {
   } finally {
     await world.stop()
   }
+})
+await step('frames with and without the output gate', async () => {
+  const { withGate, withoutGate, frames } = await gateRun({ blocks: 300, scale })
+  const text = ({ p50, p90, p99 }: Spread) =>
+    `p50 ${p50.toFixed(1)} ms, p90 ${p90.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`
+  console.log(`${frames} frames from feeder to client: with ${text(withGate)}; without ${text(withoutGate)}`)
 })
 if (previous === null)
   console.log('previous release: skipped, because nothing has been released (--previous REF names one)')

@@ -12,8 +12,10 @@ export interface RehearsalSettings {
   readonly place: Place
   /** Where D1, R2 and the central stores of KV are. */
   readonly storePlace: Place
-  /** Latencies and replication times are multiplied by this. */
+  /** Latencies are multiplied by this. */
   readonly scale: number
+  /** Replication times are multiplied by this. */
+  readonly commitScale: number
   readonly limits: Limits
   /** How long a location of KV may return an old value, at most. */
   readonly kvStaleMs: number

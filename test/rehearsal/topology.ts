@@ -19,6 +19,8 @@ const KV_STALE_MS = 60_000
 export interface RehearsalOptions {
   /** Multiplies latencies and replication times. Default: 1. */
   readonly scale?: number
+  /** False: writes are replicated at once. */
+  readonly hasOutputGate?: boolean
   readonly limits?: Partial<Limits>
   readonly gateways?: number
 }
@@ -27,8 +29,8 @@ export class Rehearsal {
   readonly collector = new Collector()
   readonly #options: Required<RehearsalOptions>
 
-  constructor({ scale = 1, limits = {}, gateways = GATEWAYS }: RehearsalOptions = {}) {
-    this.#options = { scale, limits, gateways }
+  constructor({ scale = 1, limits = {}, gateways = GATEWAYS, hasOutputGate = true }: RehearsalOptions = {}) {
+    this.#options = { scale, limits, gateways, hasOutputGate }
   }
 
   get gateways(): number {
@@ -57,11 +59,12 @@ export class Rehearsal {
 
   /** A Worker with the shim around its bundle. */
   wrap(worker: WorkerOptions, place: Place = STORE_PLACE): WorkerOptions {
-    const { scale, limits } = this.#options
+    const { scale, limits, hasOutputGate } = this.#options
     const settings: RehearsalSettings = {
       place,
       storePlace: STORE_PLACE,
       scale,
+      commitScale: hasOutputGate ? scale : 0,
       limits: { ...LIMITS, ...limits },
       kvStaleMs: KV_STALE_MS,
       bindings: bindingsOf(worker),
@@ -169,7 +172,7 @@ function exportsOf(text: string): string[] {
   )
 }
 
-const NODE_ONLY = /^(?:topology|collector|reset-run|faulty\.worker|.*\.test|.*\.node)\.ts$|\.d\.ts$/
+const NODE_ONLY = /^(?:topology|collector|reset-run|gate-run|faulty\.worker|.*\.test|.*\.node)\.ts$|\.d\.ts$/
 
 function shimModules<Module>(module: (path: string, contents: string) => Module): Module[] {
   const { emitWarning } = process
