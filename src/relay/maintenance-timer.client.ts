@@ -12,7 +12,7 @@ const WATCHDOG_MS = 60_000
 
 interface Alarms {
   getAlarm(): Promise<number | null>
-  setAlarm(atMs: number): Promise<void>
+  setAlarm(atMs: number, options: { readonly allowUnconfirmed: true }): Promise<void>
 }
 
 export class MaintenanceTimer {
@@ -58,7 +58,8 @@ export class MaintenanceTimer {
     const at = this.#nowMs() + (isBusy && this.#isTicking ? WATCHDOG_MS : isBusy ? BUSY_MS : IDLE_MS)
     if (this.#alarmMs !== null && this.#alarmMs <= at) return
     this.#alarmMs = at
-    this.#waitUntil(this.#storage.setAlarm(at))
+    // If this write is lost with the object, its sockets are lost too, and the next event sets an alarm.
+    this.#waitUntil(this.#storage.setAlarm(at, { allowUnconfirmed: true }))
   }
 
   /** Schedules the next alarm first, because the platform drops an alarm that fails too often. */

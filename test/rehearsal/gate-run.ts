@@ -58,7 +58,7 @@ async function startSide(hasOutputGate: boolean, scale: number) {
   }
 }
 
-export interface GateReport {
+interface GateReport {
   readonly withGate: Spread
   readonly withoutGate: Spread
   readonly frames: number

@@ -65,7 +65,7 @@ describe('the rest of a minute', () => {
     await vi.waitFor(
       () =>
         runInDurableObject(stubOf(0), (_, { storage }) => {
-          expect(storage.sql.exec('SELECT * FROM subscription').toArray()).toHaveLength(1)
+          expect([...storage.kv.list({ prefix: 'subscription/' })]).toHaveLength(1)
         }),
       { timeout: 10_000, interval: 50 },
     )

@@ -282,7 +282,7 @@ describe('life of a relay', () => {
     await vi.waitFor(
       () =>
         runInDurableObject(stub, (_, { storage }) => {
-          expect(storage.sql.exec('SELECT * FROM subscription').toArray()).toHaveLength(subscriptions.length)
+          expect([...storage.kv.list({ prefix: 'subscription/' })]).toHaveLength(subscriptions.length)
         }),
       WAIT,
     )
@@ -331,8 +331,7 @@ describe('life of a relay', () => {
     queries.forEach((query, id) => {
       client.send({ id: `${id}`, type: 'subscribe', payload: { query: `subscription { ${query} }` } })
     })
-    const rows = () =>
-      runInDurableObject(stub, (_, { storage }) => storage.sql.exec('SELECT * FROM subscription').toArray())
+    const rows = () => runInDurableObject(stub, (_, { storage }) => [...storage.kv.list({ prefix: 'subscription/' })])
     await vi.waitFor(async () => expect(await rows()).toHaveLength(queries.length), WAIT)
     await client.next(({ id }) => id === '1')
     expect((await meter(relay).balance()).spent).toBe(queries.length * CREDIT)
@@ -341,7 +340,8 @@ describe('life of a relay', () => {
     )
     expect(JSON.stringify([await rows(), attachments])).not.toContain(`Bearer ${relay}`)
     await runInDurableObject(stub, (_, { storage }) => {
-      storage.sql.exec(`UPDATE subscription SET operation = replace(operation, 'px:px', 'gone:gone')`)
+      for (const [name, saved] of storage.kv.list<{ operation: string }>({ prefix: 'subscription/' }))
+        storage.kv.put(name, { ...saved, operation: saved.operation.replace('px:px', 'gone:gone') })
     })
     await evictDurableObject(stub)
     feeder.block(base + 1, [change('BTC', '2.0')], { fills: [[A, fill('BTC', 1)]] })

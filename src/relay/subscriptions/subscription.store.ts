@@ -1,16 +1,15 @@
-// Persists a relay's subscriptions across hibernation in the table `subscription`. Invariant: at most one transaction a
-// second, because a pending write delays every frame of the object.
+// Persists a relay's subscriptions across hibernation, one key each. The writes are unconfirmed, because a confirmed one
+// would delay every frame of the object. If the object is lost with its last writes, its sockets are lost too, and
+// their clients subscribe again.
 
 import type { AccountId } from '../../core/ids.ts'
-import { migrate } from '../../core/migrate.store.ts'
 import type { Subscription } from './subscription.ts'
 
 const WRITE_EVERY_MS = 1000
-
-const SCHEMA = `
-  CREATE TABLE subscription (
-    id TEXT PRIMARY KEY, socket TEXT NOT NULL, body TEXT NOT NULL, meta INTEGER NOT NULL, since_ms INTEGER NOT NULL,
-    account TEXT NOT NULL, digest TEXT NOT NULL, operation TEXT NOT NULL) WITHOUT ROWID;`
+const PREFIX = 'subscription/'
+/** Maximum number of keys per call of the platform's API. */
+const MAX_KEYS_PER_CALL = 128
+const UNCONFIRMED = { allowUnconfirmed: true } as const
 
 export interface SavedSubscription {
   readonly id: string
@@ -24,31 +23,19 @@ export interface SavedSubscription {
   readonly operation: string
 }
 
-type Row = Record<'id' | 'socket' | 'body' | 'account' | 'digest' | 'operation', string> &
-  Record<'meta' | 'since_ms', number>
-
 export class SubscriptionStore {
   readonly #storage: DurableObjectStorage
-  /** Null if the row is to be deleted. */
+  /** Null if the key is to be deleted. */
   readonly #pending = new Map<string, SavedSubscription | null>()
   #timer: ReturnType<typeof setTimeout> | null = null
 
   constructor(storage: DurableObjectStorage) {
     this.#storage = storage
-    migrate(storage, [SCHEMA])
   }
 
   /** Returns everything saved, for a relay that wakes up. */
   all(): SavedSubscription[] {
-    const rows = this.#storage.sql.exec<Row>(
-      'SELECT id, socket, body, meta, since_ms, account, digest, operation FROM subscription',
-    )
-    return rows.toArray().map(({ body, meta, since_ms: sinceMs, ...row }) => ({
-      ...row,
-      echo: body,
-      meta: meta === 1,
-      sinceMs,
-    }))
+    return [...this.#storage.kv.list<SavedSubscription>({ prefix: PREFIX })].map(([, saved]) => saved)
   }
 
   save({ connection, echo, meta, minutes }: Subscription): void {
@@ -64,26 +51,20 @@ export class SubscriptionStore {
     this.#enqueue(id, null)
   }
 
-  #enqueue(id: string, row: SavedSubscription | null): void {
-    this.#pending.set(id, row)
+  #enqueue(id: string, saved: SavedSubscription | null): void {
+    this.#pending.set(id, saved)
     this.#timer ??= setTimeout(() => this.#write(), WRITE_EVERY_MS)
   }
 
   #write(): void {
     this.#timer = null
-    const { sql } = this.#storage
-    this.#storage.transactionSync(() => {
-      for (const [id, row] of this.#pending) {
-        if (!row) sql.exec('DELETE FROM subscription WHERE id = ?', id)
-        else {
-          sql.exec(
-            `INSERT OR REPLACE INTO subscription (id, socket, body, meta, since_ms, account, digest, operation)
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-            ...[id, row.socket, row.echo, row.meta ? 1 : 0, row.sinceMs, row.account, row.digest, row.operation],
-          )
-        }
-      }
-    })
+    const pending = [...this.#pending].map(([id, saved]) => [PREFIX + id, saved] as const)
     this.#pending.clear()
+    for (let at = 0; at < pending.length; at += MAX_KEYS_PER_CALL) {
+      const some = pending.slice(at, at + MAX_KEYS_PER_CALL)
+      const ended = some.filter(([, saved]) => saved === null).map(([key]) => key)
+      void this.#storage.delete(ended, UNCONFIRMED)
+      void this.#storage.put(Object.fromEntries(some.filter(([, saved]) => saved !== null)), UNCONFIRMED)
+    }
   }
 }

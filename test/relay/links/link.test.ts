@@ -203,9 +203,11 @@ describe('watch', () => {
     const second = () => Math.round((Date.now() - began) / 1000)
     const storage = {
       getAlarm: async () => due,
-      setAlarm: async (at: number) => {
+      setAlarm: async (at: number, options: object) => {
         due = at
         alarms.push(second())
+        // A confirmed write would delay frames.
+        expect(options).toEqual({ allowUnconfirmed: true })
       },
     }
     const watch = new MaintenanceTimer(
