@@ -3,11 +3,9 @@
 import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { unstable_readConfig } from 'wrangler'
 import { addressOf } from '../../../scripts/first-request.ts'
-import { ROOT } from '../../kit/program.ts'
 import { until } from '../../kit/until.ts'
 import { type AccountCheck, type AskProbe, accountChecks } from './checks.ts'
 
@@ -20,8 +18,8 @@ const CALLS = 200
 const REACHABLE_MS = 120_000
 
 /** The probe with the stores of wrangler.toml. */
-export function probeConfig(token: string) {
-  const gateway = unstable_readConfig({ config: join(ROOT, 'wrangler.toml') })
+function probeConfig(token: string) {
+  const gateway = unstable_readConfig({ config: 'wrangler.toml' })
   return {
     name: NAME,
     main: 'test/rehearsal/account/probe.worker.ts',
@@ -56,27 +54,39 @@ export async function checkAccount(ask: AskProbe, say: (line: string) => void): 
   return accountChecks(ask, options, ({ name, state, text }) => say(`${state.padEnd(10)}  ${name}: ${text}`))
 }
 
-/** Deploys the probe, runs the checks and deletes the probe, whatever they say. Rejects if it cannot be deployed. */
+/**
+ * Deploys the probe, runs the checks and deletes the probe, whatever they say. Rejects if it cannot be deployed, and if a store
+ * has no id, because wrangler would create one.
+ */
 export async function rehearseAccount(say: (line: string) => void): Promise<readonly AccountCheck[]> {
   const token = randomBytes(24).toString('hex')
-  writeFileSync(join(ROOT, CONFIG), JSON.stringify(probeConfig(token)), { mode: 0o600 })
+  const config = probeConfig(token)
+  const stores: readonly { readonly id?: string; readonly database_id?: string }[] = [
+    ...config.d1_databases,
+    ...config.kv_namespaces,
+  ]
+  if (!stores.every(({ id, database_id: databaseId }) => id || databaseId))
+    throw new Error('wrangler.toml has stores without an id. Create them first: docs/operators/guides/deploy.md')
+  writeFileSync(CONFIG, JSON.stringify(config), { mode: 0o600 })
   try {
     wrangler('deploy', '-c', CONFIG)
-    const url = addressOf(readFileSync(join(ROOT, OUTPUT), 'utf8'), NAME)
-    if (url === null) throw new Error(`wrangler deployed ${NAME} without an address on workers.dev`)
-    const ask = probeAt(url, token)
-    await until(async () => (await ask('isolate')) !== null, 'the probe is not reachable', { withinMs: REACHABLE_MS })
-    return await checkAccount(ask, say)
+    try {
+      const url = addressOf(readFileSync(OUTPUT, 'utf8'), NAME)
+      if (url === null) throw new Error(`wrangler deployed ${NAME} without an address on workers.dev`)
+      const ask = probeAt(url, token)
+      await until(async () => (await ask('isolate')) !== null, 'the probe is not reachable', { withinMs: REACHABLE_MS })
+      return await checkAccount(ask, say)
+    } finally {
+      wrangler('delete', '-c', CONFIG, '--force')
+    }
   } finally {
-    wrangler('delete', '-c', CONFIG, '--force')
-    for (const file of [CONFIG, OUTPUT]) rmSync(join(ROOT, file), { force: true })
+    for (const file of [CONFIG, OUTPUT]) rmSync(file, { force: true })
   }
 }
 
 function wrangler(...args: readonly string[]): void {
   const env = { ...process.env, WRANGLER_OUTPUT_FILE_PATH: OUTPUT, WRANGLER_SEND_METRICS: 'false' }
   const { status } = spawnSync(process.execPath, ['node_modules/wrangler/bin/wrangler.js', ...args], {
-    cwd: ROOT,
     env,
     stdio: 'inherit',
   })

@@ -1,53 +1,23 @@
-// The checks of `npm run rehearse -- --account` against a stand-in: the probe in workerd, and an account that differs.
+// The checks of `npm run rehearse -- --account` with the wrong token, and on accounts that differ.
 
 import { readFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { join } from 'node:path'
-import { convertV4MiniflareOptions, Miniflare, Response } from 'miniflare'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { checkAccount, probeAt, probeConfig } from './account.node.ts'
+import { checkAccount, probeAt } from './account.node.ts'
 import { type AskProbe, accountChecks } from './checks.ts'
-
-const TOKEN = 'token-of-the-probe'
+import { startProbe } from './probe.node.ts'
 
 describe('against a probe', () => {
-  let miniflare: Miniflare
-  let url: string
+  let probe: Awaited<ReturnType<typeof startProbe>>
   beforeAll(async () => {
-    const { compatibility_date: compatibilityDate = '' } = probeConfig(TOKEN)
-    miniflare = new Miniflare(
-      convertV4MiniflareOptions({
-        modules: true,
-        script: stripTypeScriptTypes(readFileSync(join(import.meta.dirname, 'probe.worker.ts'), 'utf8')),
-        compatibilityDate,
-        bindings: { PROBE_TOKEN: TOKEN },
-        durableObjects: { PROBE: { className: 'Probe', useSQLite: true } },
-        kvNamespaces: ['KEYS'],
-        d1Databases: ['ACCOUNTS'],
-        r2Buckets: ['ARCHIVE'],
-        outboundService: () => new Response('fl=1\ncolo=TST\n'),
-        cf: false,
-        telemetry: { enabled: false },
-      }),
-    )
-    url = (await miniflare.ready).origin
+    const source = stripTypeScriptTypes(readFileSync(join(import.meta.dirname, 'probe.worker.ts'), 'utf8'))
+    probe = await startProbe(source, { PROBE_TOKEN: 'token-of-the-probe' })
   })
-  afterAll(() => miniflare?.dispose())
-
-  it('reports every check, and finds that workerd alone refuses no write of KV', async () => {
-    const lines: string[] = []
-    const checks = await checkAccount(probeAt(url, TOKEN), (line) => lines.push(line))
-    expect(lines).toHaveLength(checks.length)
-    expect(checks.filter(({ state }) => state === 'failed')).toEqual([])
-    const byName = Object.fromEntries(checks.map(({ name, ...check }) => [name, check]))
-    expect(byName['place of apac-ne']).toMatchObject({ state: 'reported', text: expect.stringMatching(/^TST, /) })
-    expect(byName['objects in an isolate']!.text).toContain('6 objects of one class and place run in 1 isolates')
-    expect(byName['KV: writes of one key']).toMatchObject({ state: 'differs' })
-    expect(byName['KV: a write after a cached miss']).toMatchObject({ state: 'as assumed' })
-  })
+  afterAll(() => probe?.dispose())
 
   it('needs its token', async () => {
-    const checks = await checkAccount(probeAt(url, 'another'), () => {})
+    const checks = await checkAccount(probeAt(probe.url, 'another'), () => {})
     expect(new Set(checks.map(({ state }) => state))).toEqual(new Set(['failed']))
     expect(checks[0]!.text).toContain('401')
   })
