@@ -35,6 +35,8 @@ export default {
     // Read as text into the Workers of a rehearsal.
     'test/rehearsal/{shim,faulty}.worker.ts',
     'test/rehearsal/preload.node.ts',
+    'test/kit/workers-dev.node.ts',
+    'test/conformance/startup/evaluate.node.ts',
     'test/rehearsal/account/probe.worker.ts',
   ],
   project: ['src/**/*.{ts,tsx}!', 'scripts/**!', 'test/**/*.ts', '*.ts'],

@@ -53,6 +53,8 @@ let folder: string
 
 beforeAll(async () => {
   server = await startServer(async (request, response) => {
+    // The first request to the deployed gateway.
+    if (request.url === '/workers.dev/weir/status') return void response.end('{"feedRegion":null,"readers":[0,1,2,3]}')
     const body = (await buffer(request)).toString('latin1')
     const result = answer(request.method ?? '', request.url?.split('?')[0] ?? '', body)
     const errors = result === null ? [{ code: 10007, message: 'This Worker does not exist.' }] : []
@@ -151,6 +153,8 @@ function deploy(args: readonly string[], more: object = {}): Promise<{ code: num
     CLOUDFLARE_API_BASE_URL: `${server.url}/client/v4`,
     CLOUDFLARE_API_TOKEN: 'token',
     CLOUDFLARE_ACCOUNT_ID: 'account',
+    STAND_IN_URL: server.url,
+    NODE_OPTIONS: `--disable-warning=ExperimentalWarning --import=${join(ROOT, 'test/kit/workers-dev.node.ts')}`,
     ...more,
   }
   return new Promise((resolve) => {
@@ -175,6 +179,7 @@ it(
   async () => {
     const { code, said } = await deploy(['--first'], { FEED_TOKEN })
     expect([code, said]).toEqual([0, expect.stringContaining('.secrets.json')])
+    expect(said).toContain('/status answered. The log and 4 of 4 hubs were created')
     const names = ['weir-sql', 'weir-live', 'weir-jobs', 'weir', 'weir-live', 'weir-jobs']
     expect(uploads.map(({ worker }) => worker)).toEqual(names)
     expect(uploads.map(has('GATEWAY'))).toEqual([false, false, false, false, true, true])
