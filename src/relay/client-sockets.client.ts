@@ -161,7 +161,7 @@ export class ClientSockets {
       this.#lastSample = { atMs: nowMs, sent: unread.sent }
     }
     unread.presumeRead(nowMs)
-    unread.enforceWatermark()
+    unread.enforceWatermark(nowMs)
   }
 
   #broadcast(frame: string): void {

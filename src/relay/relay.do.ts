@@ -221,14 +221,14 @@ export class Relay extends DurableObject<Cloudflare.Env> {
       if (frame.t === 'gap') return this.#links.notifyGap(missingBlocks(frame.from, frame.to))
       this.#subscriptions.deliver(frame, rows)
       this.#links.onSent(frame.time)
-      this.#unread.enforceWatermark()
+      this.#unread.enforceWatermark(nowMs)
     } else if (from?.of === 'hub') {
       this.#maintenance.onFrame()
       const frame = decodeHubFrame(text)
       if (!this.#links.hubs[from.index]?.accepts(socket, frame, nowMs)) return
       this.#clients.onBlock()
       this.#links.books.push(from.index, frame, nowMs)
-      this.#unread.enforceWatermark()
+      this.#unread.enforceWatermark(nowMs)
       this.#scheduleLateTick()
     }
   }

@@ -1,7 +1,8 @@
 // Bytes that a relay sent and that clients have not proved to have read, by account. This limit bounds memory that the
 // platform hides. Invariants: the sockets of an account hold at most twice its limit, not counting bytes that are
 // presumed read; a relay holds at most its part of the isolate's watermark plus the stranded bytes. Beyond that it closes
-// sockets, those of the largest account first.
+// sockets, those of the largest account first. It also closes sockets of accounts without proofs if they keep a snapshot
+// of another client waiting.
 //
 // An honest client without proofs looks like one that never reads. So a client without proofs is presumed to read at a
 // fixed rate until it leaves a close unanswered. A client that needs more moves to heavy relays, where it affects only
@@ -33,6 +34,10 @@ export const HEAVY: UnreadRules = { bytes: 32 * MIB, presumedPerSecond: 512 * 10
 export const WATERMARK_BYTES = 40 * MIB
 /** Maximum number of their unread bytes on sockets that we closed and whose clients have not closed them yet. */
 export const MAX_STRANDED_BYTES = 40 * MIB
+/** Longest time that accounts without proofs delay a snapshot for which the isolate has no memory. */
+const MAX_STARVED_MS = 30_000
+/** A waiting snapshot that is not checked for this long has left. */
+const WAITER_TTL_MS = 2_000
 /** Share of an account's limit, and of the watermark, that snapshots may use. The rest is for live changes. */
 const SNAPSHOT_SHARE = 7 / 8
 /** If a snapshot would wait longer, another relay serves it sooner. */
@@ -67,6 +72,29 @@ export class IsolateRelays {
 
   add(name: string, relay: RelayUnread): void {
     this.#relays.set(name, new WeakRef(relay))
+  }
+
+  /** The largest snapshot that waits for memory of the isolate. */
+  #waiting: { readonly bytes: number; readonly sinceMs: number; lastMs: number } | null = null
+
+  onSnapshotWait(bytes: number, nowMs: number): void {
+    const waiting = this.#waiting
+    if (waiting === null || nowMs - waiting.lastMs > WAITER_TTL_MS)
+      this.#waiting = { bytes, sinceMs: nowMs, lastMs: nowMs }
+    else if (bytes >= waiting.bytes) waiting.lastMs = nowMs
+  }
+
+  onSnapshotFit(bytes: number): void {
+    if (this.#waiting !== null && bytes >= this.#waiting.bytes) this.#waiting = null
+  }
+
+  /** Bytes that accounts without proofs must free, because a snapshot has waited for too long. */
+  missingBytes(nowMs: number): number {
+    const waiting = this.#waiting
+    if (waiting === null || nowMs - waiting.lastMs > WAITER_TTL_MS || nowMs - waiting.sinceMs < MAX_STARVED_MS) return 0
+    let live = 0
+    for (const reference of this.#relays.values()) live += reference.deref()?.live ?? 0
+    return Math.max(0, live + waiting.bytes - WATERMARK_BYTES * SNAPSHOT_SHARE)
   }
 
   /** The rest of the maximum after the other relays, but at least an equal share. */
@@ -161,14 +189,33 @@ export class RelayUnread {
     return this.#isolate.limit(this, 'live', WATERMARK_BYTES)
   }
 
-  /** Above the watermark, cuts the larger half of the largest account's sockets until it is below. */
-  enforceWatermark(): void {
+  /**
+   * Above the watermark, cuts the larger half of the largest account's sockets until it is below. While a snapshot is
+   * starved, does the same to accounts without proofs that hold more than a proving client may have in flight.
+   */
+  enforceWatermark(nowMs: number): void {
     const { watermark } = this
-    while (this.live > watermark) {
-      let largest: AccountUnread | undefined
-      for (const account of this.#accounts.values()) if (account.live > (largest?.live ?? 0)) largest = account
-      largest?.cutLargest()
+    while (this.live > watermark) this.#largest(() => true)?.cutLargest()
+    while (this.#isolate.missingBytes(nowMs) > 0) {
+      const largest = this.#largest((account) => account.live > WINDOW_BYTES && !account.isProving(nowMs))
+      if (largest === undefined) return
+      largest.cutLargest()
     }
+  }
+
+  #largest(isCandidate: (account: AccountUnread) => boolean): AccountUnread | undefined {
+    let largest: AccountUnread | undefined
+    for (const account of this.#accounts.values())
+      if (account.live > (largest?.live ?? 0) && isCandidate(account)) largest = account
+    return largest
+  }
+
+  /** Whether a snapshot of this size leaves the watermark's rest to live changes. */
+  hasRoom(bytes: number, nowMs: number): boolean {
+    const fits = this.live + bytes <= this.watermark * SNAPSHOT_SHARE
+    if (fits) this.#isolate.onSnapshotFit(bytes)
+    else this.#isolate.onSnapshotWait(bytes, nowMs)
+    return fits
   }
 
   onLargeSent(socket: SocketUnread): void {
@@ -242,10 +289,10 @@ export class AccountUnread {
 
   /** Time until a snapshot of this size fits in addition to the unread bytes. */
   roomWaitMs(bytes: number, nowMs: number): number {
-    const { rules, live } = this.#relay
+    const { rules } = this.#relay
     if (bytes > LARGE_BYTES && this.canFit(bytes) && this.#relay.isLargeBlocked(nowMs)) return RECHECK_MS
     const over = this.live + this.strandedBytes + bytes - rules.bytes * SNAPSHOT_SHARE
-    if (over <= 0) return live + bytes > this.#relay.watermark * SNAPSHOT_SHARE ? RECHECK_MS : 0
+    if (over <= 0) return this.#relay.hasRoom(bytes, nowMs) ? 0 : RECHECK_MS
     const waitMs = Math.ceil((over / rules.presumedPerSecond) * 1000)
     return rules.canMove && waitMs > MAX_WAIT_MS ? Number.POSITIVE_INFINITY : waitMs
   }
@@ -262,6 +309,11 @@ export class AccountUnread {
 
   isOpen(socket: SocketUnread): boolean {
     return this.#open.has(socket)
+  }
+
+  isProving(nowMs: number): boolean {
+    for (const socket of this.#open) if (socket.isProving(nowMs)) return true
+    return false
   }
 
   cutLargest(): void {

@@ -12,7 +12,8 @@ import {
 } from '../../../src/relay/sockets/unread.ts'
 
 const MIB = 1024 * 1024
-const HOUR_MS = 3_600_000
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
 
 /** A client at a relay with a check every five seconds; `reads`: bytes it reads of its queue. */
 class Client {
@@ -107,7 +108,7 @@ test('account and relay counts equal the sums of their sockets after any sequenc
         if (what === 'send') client.send(bytes, nowMs)
         else if (what === 'prove') prove(client.reading, nowMs)
         else if (what === 'forgive') relay.presumeRead(nowMs)
-        else if (what === 'relieve') relay.enforceWatermark()
+        else if (what === 'relieve') relay.enforceWatermark(nowMs)
         else if (what === 'leave' && client.open) client.close(nowMs)
         else if (what === 'go') {
           client.reading.onClosed()
@@ -144,7 +145,7 @@ function attack(rules: UnreadRules, sockets: number, perSecond: number, seconds:
       all.push(clients.at(-1)!)
     }
     if (second % 5 === 0) relay.presumeRead(nowMs)
-    relay.enforceWatermark()
+    relay.enforceWatermark(nowMs)
   }
   return { held: sumOf(all, ({ held }) => held), neighbours, relay }
 }
@@ -171,7 +172,7 @@ test.each([
   for (let nowMs = 0; nowMs < 8 * HOUR_MS; nowMs += 5000) {
     for (const reading of readings) if (!reading.countSend(perSecond * 5)) cuts++
     relay.presumeRead(nowMs)
-    relay.enforceWatermark()
+    relay.enforceWatermark(nowMs)
   }
   expect(cuts).toBe(0)
 })
@@ -181,10 +182,10 @@ test('above the watermark the largest account is cut, its larger sockets first, 
   const accounts = [20, 12, 9].map((mib, i) => new Client(relay, `a${i}`).reading.countSend(mib * MIB))
   const small = new Client(relay, 'a0')
   small.send(64 * 1024, 0)
-  relay.enforceWatermark()
+  relay.enforceWatermark(0)
   expect([accounts, relay.strandedBytes, relay.live]).toEqual([[true, true, true], 20 * MIB, 21 * MIB + 64 * 1024])
   expect(small.open).toBe(true)
-  relay.enforceWatermark()
+  relay.enforceWatermark(0)
   expect([relay.live <= WATERMARK_BYTES, relay.isRefused('a0', 0), relay.isRefused('a1', 0)]).toEqual([
     true,
     true,
@@ -201,16 +202,48 @@ test('relays of an isolate share its watermark: each has what the others leave, 
   })
   const [first, second] = relays as [RelayUnread, RelayUnread]
   new Client(first, 'a').reading.countSend(25 * MIB)
-  first.enforceWatermark()
+  first.enforceWatermark(0)
   expect([first.live, second.watermark]).toEqual([25 * MIB, WATERMARK_BYTES / 2])
   new Client(second, 'b').reading.countSend(10 * MIB)
   new Client(second, 'c').reading.countSend(12 * MIB)
-  second.enforceWatermark()
-  first.enforceWatermark()
+  second.enforceWatermark(0)
+  first.enforceWatermark(0)
   expect([first.live, second.live]).toEqual([25 * MIB, 10 * MIB])
   isolate.add('relay 1', new RelayUnread(HEAVY, 0, [], isolate))
   expect(second.watermark).toBe(WATERMARK_BYTES)
 })
+
+test.each([1, 3])(
+  'clients without proofs delay a large snapshot of another relay for half a minute at most (%i relays)',
+  (others) => {
+    const isolate = new IsolateRelays()
+    const relays = Array.from({ length: 1 + others }, (_, n) => {
+      const relay = new RelayUnread(HEAVY, 0, [], isolate)
+      isolate.add(`relay ${n}`, relay)
+      return relay
+    })
+    const [attacked, waiting] = relays as [RelayUnread, RelayUnread]
+    const attacker = new Client(attacked, 'attacker')
+    const bystanders = relays.map((relay, n) => new Client(relay, `bystander ${n}`))
+    const { reading } = new Client(waiting, 'honest')
+    let servedMs: number | null = null
+    for (let nowMs = 0; nowMs < HOUR_MS && servedMs === null; nowMs += 250) {
+      while (attacker.open && attacker.reading.snapshotWaitMs(85_000, nowMs) === 0) attacker.send(85_000, nowMs)
+      prove(reading, nowMs)
+      for (const { reading: proving } of bystanders) {
+        proving.countSend(5_000)
+        prove(proving, nowMs)
+      }
+      for (const relay of relays) {
+        relay.presumeRead(nowMs)
+        relay.enforceWatermark(nowMs)
+      }
+      if (nowMs > MINUTE_MS && reading.snapshotWaitMs(18_500_000, nowMs) === 0) servedMs = nowMs - MINUTE_MS
+    }
+    expect(servedMs).toBeLessThan(31_000)
+    expect([attacker.open, ...bystanders.map(({ open }) => open)]).toEqual([false, ...bystanders.map(() => true)])
+  },
+)
 
 test('stranded data restarts the relay in the end, and its accounts are remembered', () => {
   const relay = new RelayUnread(LIGHT, 0)
