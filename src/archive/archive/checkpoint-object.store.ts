@@ -38,15 +38,15 @@ export async function* checkpointBooks(
   digest: ObjectDigest,
   coins: ReadonlySet<string> | null,
 ): AsyncGenerator<ArchivedBook> {
-  const start = await readRange(bucket, key, digest, 0, Math.min(FIRST_BYTES, digest.bytes))
+  const verified = new Set<string>()
+  const read = (offset: number, length: number) => readRange(bucket, key, digest, { offset, length }, verified)
+  const start = await read(0, Math.min(FIRST_BYTES, digest.bytes))
   const headBytes = orDamage(key, () => memberBytes(start, 0))
-  const first = headBytes <= start.length ? start : await readRange(bucket, key, digest, 0, headBytes)
+  const first = headBytes <= start.length ? start : await read(0, headBytes)
   const head = orDamage(key, () => JSON.parse(memberLines(first, 0)[0] ?? '') as CheckpointHead)
   for (const { offset, length } of rangesOf(head, headBytes, coins)) {
     const isRead = offset + length <= first.length
-    const bytes = isRead
-      ? first.subarray(offset, offset + length)
-      : await readRange(bucket, key, digest, offset, length)
+    const bytes = isRead ? first.subarray(offset, offset + length) : await read(offset, length)
     for (let at = 0; at < bytes.length; at += memberBytes(bytes, at)) yield bookAt(key, bytes, at)
   }
 }
@@ -71,29 +71,37 @@ function rangesOf({ members }: CheckpointHead, headBytes: number, coins: Readonl
   return ranges
 }
 
+/** `verified`: ETags of versions that were read whole and were unaltered. */
 async function readRange(
   bucket: Pick<R2Bucket, 'get'>,
   key: string,
   { bytes, sha256 }: ObjectDigest,
-  offset: number,
-  length: number,
+  range: { readonly offset: number; readonly length: number },
+  verified: Set<string>,
 ): Promise<Uint8Array> {
-  if (length < MEMBER_HEADER) throw new ArchiveDamage(key, 'truncated')
-  const object = await bucket.get(key, { range: { offset, length } })
+  if (range.length < MEMBER_HEADER) throw new ArchiveDamage(key, 'truncated')
+  const object = await bucket.get(key, { range })
   if (!object) throw new ArchiveDamage(key, 'missing')
   if (object.size < bytes) throw new ArchiveDamage(key, 'truncated')
   const stored = object.checksums.sha256
-  const isSame = stored ? hexOf(stored) === sha256 : await isUnaltered(bucket, key, sha256)
+  const isSame = stored ? hexOf(stored) === sha256 : await isUnaltered(bucket, key, sha256, object.etag, verified)
   if (object.size !== bytes || !isSame) throw new ArchiveDamage(key, 'altered')
-  const range = new Uint8Array(await object.arrayBuffer())
-  if (range.length !== length) throw new ArchiveDamage(key, 'truncated')
-  return range
+  const read = new Uint8Array(await object.arrayBuffer())
+  if (read.length !== range.length) throw new ArchiveDamage(key, 'truncated')
+  return read
 }
 
 /** A tool that restored the object may have stored no checksum with it. */
-async function isUnaltered(bucket: Pick<R2Bucket, 'get'>, key: string, sha256: string): Promise<boolean> {
-  const whole = await bucket.get(key)
-  return whole !== null && (await sha256Of(new Uint8Array(await whole.arrayBuffer()))) === sha256
+async function isUnaltered(
+  bucket: Pick<R2Bucket, 'get'>,
+  key: string,
+  sha256: string,
+  etag: string,
+  verified: Set<string>,
+): Promise<boolean> {
+  const whole = verified.has(etag) ? null : await bucket.get(key)
+  if (whole && (await sha256Of(new Uint8Array(await whole.arrayBuffer()))) === sha256) verified.add(whole.etag)
+  return verified.has(etag)
 }
 
 function orDamage<T>(key: string, read: () => T): T {

@@ -65,6 +65,23 @@ describe('the archive', () => {
     expect([await coins(null), await coins(new Set(['flx:"x"']))]).toEqual([['BTC', 'flx:"x"'], ['flx:"x"']])
   })
 
+  it('verifies a checkpoint that was restored without a checksum once, whatever the number of its books', async () => {
+    const coins = Array.from({ length: 9 }, (_, at) => `C${at}`)
+    // Random, so that each book is a range of its own.
+    const random = () => crypto.getRandomValues(new Uint8Array(24_000)).join()
+    const lines = coins.map((coin) => JSON.stringify({ coin, height: 70, seq: 3, levels: [[], []], random: random() }))
+    await writer.putCheckpoint({ epoch: 'a', height: 70, through: 70, time: 1, coins: 9, unsure: 0, lines })
+    const key = checkpointKey('written', 70)
+    await env.ARCHIVE.put(key, await (await env.ARCHIVE.get(key))!.arrayBuffer())
+    const get = vi.fn((...asked: Parameters<R2Bucket['get']>) => env.ARCHIVE.get(...asked))
+    const wanted = new Set(coins.filter((_, at) => at % 2 === 0))
+    const restored = new StoredArchive({ ...place, bucket: { get } as unknown as R2Bucket })
+    const read = await Array.fromAsync(restored.books(70, wanted))
+    expect(new Set(read.map(({ coin }) => coin))).toEqual(wanted)
+    expect(get.mock.calls.filter(([, options]) => options?.range === undefined)).toHaveLength(1)
+    expect(get.mock.calls.length).toBeGreaterThan(4)
+  })
+
   it.each([
     ['missing', null],
     ['truncated', new Uint8Array(9)],
