@@ -14,7 +14,7 @@ type Method = (...args: unknown[]) => unknown
 const natives = new WeakMap<object, unknown>()
 const native = (value: unknown) => (Array.isArray(value) ? value.map((one) => natives.get(one) ?? one) : value)
 
-/** The environment with counted bindings. A binding that is absent stays absent. */
+/** The environment with counted bindings. A binding that is absent stays absent; one that is counted is not counted twice. */
 export function countedStores<Env extends object>(env: Env): Env {
   const found = STORES.flatMap((name): [string, object][] => {
     const binding: unknown = Reflect.get(env, name)
@@ -24,6 +24,7 @@ export function countedStores<Env extends object>(env: Env): Env {
 }
 
 function counted<T extends object>(target: T, binding: string): T {
+  if (natives.has(target)) return target
   const proxy = new Proxy(target, {
     get(object, name) {
       const value: unknown = Reflect.get(object, name)
