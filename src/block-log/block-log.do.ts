@@ -58,7 +58,7 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
 
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
     super(ctx, env)
-    countStart('BlockLog', ctx, env)
+    countStart('BlockLog')
     this.#settings = readVariables(LiveSettings, env)
     this.#objects = new Objects(env, this.#settings)
     this.#store = new BlockLogStore(ctx.storage)

@@ -2,7 +2,7 @@
 // object that orders all blocks. One per chain. It stores nothing.
 
 import { DurableObject } from 'cloudflare:workers'
-import { countStart } from '../core/counter-reports.client.ts'
+import { countStart, reportCounters } from '../core/counter-reports.client.ts'
 import { Objects } from '../core/objects.client.ts'
 import { PacedRead } from '../core/paced-read.ts'
 import { LiveSettings, readVariables } from '../core/variables.ts'
@@ -17,7 +17,7 @@ export class StatusCache extends DurableObject<Cloudflare.Env> implements Status
 
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
     super(ctx, env)
-    countStart('StatusCache', ctx, env)
+    countStart('StatusCache')
     const objects = new Objects(env, readVariables(LiveSettings, env))
     this.#status = new PacedRead(
       async () => ({ ...(await objects.log().status()), atMs: Date.now() }),
@@ -27,6 +27,8 @@ export class StatusCache extends DurableObject<Cloudflare.Env> implements Status
   }
 
   async status(): Promise<DatedLogStatus> {
-    return this.#status.value(Date.now())
+    const status = await this.#status.value(Date.now())
+    reportCounters(this.ctx, this.env)
+    return status
   }
 }

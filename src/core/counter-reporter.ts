@@ -36,9 +36,9 @@ export class CounterReporter {
     this.#ports = ports
   }
 
-  /** For isolates without objects: reports a while after the first of the counted requests. */
+  /** For isolates without objects: reports a while after the first of the counted requests, if the interval is then over. */
   schedule(sink: () => CounterSink, context: ReportContext, nowMs: number): void {
-    if (this.#flight.current(nowMs) !== null) return
+    if (nowMs + DELAY_MS - this.#sentMs < this.#everyMs || this.#flight.current(nowMs) !== null) return
     context.waitUntil(this.#flight.start(() => this.#ports.sleep(DELAY_MS).then(() => this.#send(sink())), nowMs))
   }
 
@@ -46,22 +46,24 @@ export class CounterReporter {
   flush(sink: () => CounterSink, context: ReportContext): void {
     const nowMs = this.#ports.nowMs()
     if (nowMs - this.#sentMs < this.#everyMs || this.#flight.current(nowMs) !== null) return
-    this.#sentMs = nowMs
     context.waitUntil(this.#flight.start(() => this.#send(sink()), nowMs))
   }
 
   /** Never rejects. */
   async #send(sink: CounterSink): Promise<void> {
+    this.#sentMs = this.#ports.nowMs()
     this.#isolate ??= this.#ports.newId()
     this.#pending ??= {
       v: COUNTERS_VERSION,
       isolate: this.#isolate,
       number: this.#number++,
       sums: this.#counters.take(),
-      gauges: this.#counters.gauges(this.#ports.nowMs()),
+      gauges: this.#counters.gauges(this.#sentMs),
     }
-    const answer = await sink.report(this.#pending).catch(() => null)
+    const sent = this.#pending
+    const answer = await sink.report(sent).catch(() => null)
     this.#everyMs = answer?.everyMs ?? DELAY_MS
-    if (answer !== null) this.#pending = null
+    // A late answer confirms only its own report.
+    if (answer !== null && this.#pending === sent) this.#pending = null
   }
 }

@@ -13,13 +13,12 @@ export const reporter = new CounterReporter(counters, {
 
 type Env = Partial<Pick<Cloudflare.Env, 'MONITOR'>>
 
-/** Reports from an object. Objects call it often; most calls do nothing. */
+/** Reports from an object. Call it at the end of its work, which the report then includes. Most calls do nothing. */
 export function reportCounters(ctx: ReportContext, env: Env): void {
   if (env.MONITOR !== undefined) reporter.flush(() => monitorOf(env), ctx)
 }
 
 /** Counts the start of an object. Call it in the constructor. */
-export function countStart(className: string, ctx: ReportContext, env: Env): void {
+export function countStart(className: string): void {
   counters.add('object_starts', className)
-  reportCounters(ctx, env)
 }

@@ -59,7 +59,7 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements MeterA
 
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
     super(ctx, env)
-    countStart('CreditMeter', ctx, env)
+    countStart('CreditMeter')
     migrate(ctx.storage, METER_SCHEMA)
     this.#tables = tablesOf(ctx.storage)
     this.#webhooks = new Webhooks(ctx, new Egress(readVariables(EgressSettings, env)), () => gatewayOf(env))
@@ -232,11 +232,16 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements MeterA
     return this.ctx.storage.transactionSync(() => this.#webhooks.clear())
   }
 
+  override async alarm(): Promise<void> {
+    await this.#upkeep()
+    reportCounters(this.ctx, this.env)
+  }
+
   /**
    * Copies usage, reclaims the leases of isolates that stopped reporting, and renews the plan. Errors are caught and
    * the alarm is set again: the platform drops an alarm that fails six times.
    */
-  override async alarm(): Promise<void> {
+  async #upkeep(): Promise<void> {
     const now = Date.now()
     this.#alarmAtMs = 0
     this.#webhooks.deliver(now)
@@ -249,7 +254,6 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements MeterA
       return
     }
     await this.#copyUsage(now)
-    reportCounters(this.ctx, this.env)
     const first = this.#tables.store.firstDeadline()
     if (first !== null) await this.#wakeAt(Math.max(first + RECLAIM_GRACE_MS, now + 1_000))
     else if (this.#tables.store.hasMortalRows() || this.#tables.streams.hasMortalRows())

@@ -3,7 +3,7 @@
 
 import { DurableObject } from 'cloudflare:workers'
 import { COUNTERS_VERSION } from '../core/counter-reporter.ts'
-import { countStart } from '../core/counter-reports.client.ts'
+import { countStart, reportCounters } from '../core/counter-reports.client.ts'
 import type { CounterReport } from '../core/counters.ts'
 import { orFallback } from '../core/deadline.ts'
 import { Egress } from '../core/egress.client.ts'
@@ -17,6 +17,7 @@ import type { MonitorApi, Scrape } from './monitor-api.ts'
 import { type StoredTotals, Totals } from './totals.ts'
 
 const TOTALS = 'totals'
+const SCRAPED_MS = 'scraped'
 const STATUS_MAX_MS = 5_000
 /** While somebody reads the metrics, isolates report this often. */
 const REPORT_MS = 20_000
@@ -31,13 +32,14 @@ export class Monitor extends DurableObject<Cloudflare.Env> implements MonitorApi
   readonly #totals: Totals
   #alerts: AlertSender | null = null
   #hasAlarm = false
-  #scrapedMs = Number.NEGATIVE_INFINITY
+  #scrapedMs: number
 
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
     super(ctx, env)
     this.#objects = new Objects(env, readVariables(LiveSettings, env))
     this.#totals = new Totals(ctx.storage.kv.get<StoredTotals>(TOTALS))
-    countStart('Monitor', ctx, env)
+    this.#scrapedMs = ctx.storage.kv.get<number>(SCRAPED_MS) ?? 0
+    countStart('Monitor')
   }
 
   async report(report: CounterReport): ReturnType<MonitorApi['report']> {
@@ -50,8 +52,11 @@ export class Monitor extends DurableObject<Cloudflare.Env> implements MonitorApi
 
   async scrape(): Promise<Scrape> {
     this.#scrapedMs = Date.now()
+    // After a deploy, the first reports arrive before the next scrape.
+    this.ctx.storage.kv.put(SCRAPED_MS, this.#scrapedMs)
     const status = await this.#logStatus()
     const nowMs = Date.now()
+    reportCounters(this.ctx, this.env)
     return { v: COUNTERS_VERSION, nowMs, sums: this.#totals.sums(), gauges: this.#totals.gauges(nowMs), status }
   }
 
@@ -69,6 +74,7 @@ export class Monitor extends DurableObject<Cloudflare.Env> implements MonitorApi
     const [charged, writtenOff] = ['credits_charged', 'credits_written_off'].map((name) => this.#totals.sum(name))
     const sums = { atMs: nowMs, charged: charged ?? 0, writtenOff: writtenOff ?? 0 }
     await this.#alerts.check({ status, usageLateMs: late * 1000, sums })
+    reportCounters(this.ctx, this.env)
   }
 
   /** The alarm runs as long as there is a receiver. The first report after a deploy starts it. */

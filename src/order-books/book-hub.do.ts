@@ -70,7 +70,7 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
 
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
     super(ctx, env)
-    countStart('BookHub', ctx, env)
+    countStart('BookHub')
     this.#name = objectName(ctx)
     const settings = readVariables(LiveSettings, env)
     this.#index = shardOfHub(this.#name)
@@ -116,8 +116,8 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
   }
 
   override async alarm(): Promise<void> {
-    reportCounters(this.ctx, this.env)
     if (this.#exists) await this.#log.onAlarm()
+    reportCounters(this.ctx, this.env)
   }
 
   /** False without a name, and for a hub beyond the number of shards, which may have existed before a change. */

@@ -62,7 +62,7 @@ export class OrderBook extends DurableObject<Cloudflare.Env> implements OrderBoo
 
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
     super(ctx, env)
-    countStart('OrderBook', ctx, env)
+    countStart('OrderBook')
     this.#name = objectName(ctx)
     this.#objects = new Objects(env, readVariables(LiveSettings, env))
     this.#coin = this.#objects.coinOfOrderBook(this.#name)
@@ -92,10 +92,12 @@ export class OrderBook extends DurableObject<Cloudflare.Env> implements OrderBoo
   }
 
   override async alarm(): Promise<void> {
+    if (Date.now() - this.#lastUsedMs < IDLE_MS) await this.#log.onAlarm()
+    else {
+      this.#orders.discard()
+      this.#log.release()
+    }
     reportCounters(this.ctx, this.env)
-    if (Date.now() - this.#lastUsedMs < IDLE_MS) return this.#log.onAlarm()
-    this.#orders.discard()
-    this.#log.release()
   }
 
   async #attach(): Promise<void> {

@@ -75,7 +75,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
   // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a list of parts, without a decision.
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
     super(ctx, env)
-    countStart('Relay', ctx, env)
+    countStart('Relay')
     const name = objectName(ctx)
     this.#name = name
     const settings = readVariables(LiveSettings, env)
@@ -196,8 +196,8 @@ export class Relay extends DurableObject<Cloudflare.Env> {
   }
 
   override async alarm(): Promise<void> {
-    reportCounters(this.ctx, this.env)
     this.#maintenance.onAlarm()
+    reportCounters(this.ctx, this.env)
     this.ctx.waitUntil(this.#accounts.settled())
   }
 

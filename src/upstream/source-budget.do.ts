@@ -1,7 +1,7 @@
 // One object per budgeted source, named `<chain>/<source>`. It alone grants the source's weight.
 
 import { DurableObject } from 'cloudflare:workers'
-import { countStart } from '../core/counter-reports.client.ts'
+import { countStart, reportCounters } from '../core/counter-reports.client.ts'
 import { migrate } from '../core/migrate.store.ts'
 import type { BudgetRequest, BudgetResponse, SourceBudgetApi } from './budget-api.ts'
 import { WeightBucket } from './weight-bucket.ts'
@@ -11,7 +11,7 @@ export class SourceBudget extends DurableObject<Cloudflare.Env> implements Sourc
 
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
     super(ctx, env)
-    countStart('SourceBudget', ctx, env)
+    countStart('SourceBudget')
     migrate(ctx.storage, ['CREATE TABLE bucket (id INTEGER PRIMARY KEY, micro INTEGER, at INTEGER)'])
     const [row] = ctx.storage.sql.exec<{ micro: number; at: number }>('SELECT micro, at FROM bucket').toArray()
     this.#bucket = new WeightBucket(row === undefined ? null : { micro: row.micro, atMs: row.at })
@@ -34,6 +34,7 @@ export class SourceBudget extends DurableObject<Cloudflare.Env> implements Sourc
       const { micro, atMs } = this.#bucket.stored
       this.ctx.storage.sql.exec('INSERT OR REPLACE INTO bucket (id, micro, at) VALUES (1, ?, ?)', micro, atMs)
     }
+    reportCounters(this.ctx, this.env)
     return answer
   }
 }

@@ -74,6 +74,55 @@ it('keeps the interval that the Monitor asks for', async () => {
   expect(received).toHaveLength(2)
 })
 
+it('keeps that interval for requests too, and reports every 20 s if it is short', async () => {
+  const timers: [atMs: number, wake: () => void][] = []
+  const sleep = (ms: number) => new Promise<void>((wake) => timers.push([nowMs + ms, wake]))
+  const reportsInAnHour = async () => {
+    received = []
+    timers.length = 0
+    const gateway = new CounterReporter(counters, { nowMs: () => nowMs, sleep, newId: () => 'gateway' })
+    for (const endMs = nowMs + 3_600_000; nowMs < endMs; nowMs += 1_000) {
+      gateway.schedule(sink, context, nowMs)
+      if (timers[0] && timers[0][0] <= nowMs) timers.shift()?.[1]()
+      await new Promise((turn) => setImmediate(turn))
+    }
+    return received.length
+  }
+  expect(await reportsInAnHour()).toBeGreaterThan(160)
+  everyMs = 300_000
+  expect(await reportsInAnHour()).toBe(12)
+})
+
+it('a late answer confirms only the report that it answers', async () => {
+  const answers: { resolve: (answer: { v: number; everyMs: number }) => void; reject: (error: Error) => void }[] = []
+  const slow = () => ({
+    report(report: CounterReport) {
+      received.push(report)
+      return new Promise<{ v: number; everyMs: number }>((resolve, reject) => answers.push({ resolve, reject }))
+    },
+  })
+  const turn = () => new Promise((resolve) => setImmediate(resolve))
+  const report = () => {
+    nowMs += 30_000
+    reporter.flush(slow, context)
+  }
+  const ok = { v: 1, everyMs: 0 }
+  counters.add('credits_charged', '', 1)
+  report()
+  report()
+  answers[1]?.resolve(ok)
+  await turn()
+  counters.add('credits_charged', '', 100)
+  report()
+  answers[0]?.resolve(ok)
+  await turn()
+  answers[2]?.reject(new Error('reset'))
+  await turn()
+  report()
+  expect(received.map(({ number }) => number)).toEqual([0, 0, 1, 1])
+  expect(received[3]?.sums).toEqual([['credits_charged', 100]])
+})
+
 it('shows the longest time by series, growing, and forgets an object that moved to another isolate', () => {
   const MINUTE_MS = 60_000
   counters.setLate('usage_copy_late_seconds', 'moved', nowMs - 1_500_000, nowMs)

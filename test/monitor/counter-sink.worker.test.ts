@@ -80,6 +80,28 @@ it('all requests of 20 s are one point per series, whatever the traffic', async 
   ])
 })
 
+it('with a data set, a gateway isolate reports every 20 s, even if nobody reads the Monitor', async () => {
+  expect((await sinkOf({})().report(report(0, []))).everyMs).toBe(20_000)
+  expect((await sinkOf({ METRICS })().report(report(0, []))).everyMs).toBe(0)
+})
+
+it('a store that is counted is not counted twice', async () => {
+  shared.take()
+  const { KEYS, USAGE } = countedStores(
+    countedStores({
+      KEYS: { get: async () => null },
+      USAGE: { prepare: () => ({ all: async () => ({ meta: { rows_read: 5 } }) }) },
+    }),
+  )
+  await KEYS.get()
+  await USAGE.prepare().all()
+  expect(shared.take()).toEqual([
+    ['store_operations|KEYS|get', 1],
+    ['store_operations|USAGE|all', 1],
+    ['d1_rows_read|USAGE', 5],
+  ])
+})
+
 it('a report that is repeated to the Monitor is written once', async () => {
   const sink = sinkOf({ METRICS })
   isDown = true

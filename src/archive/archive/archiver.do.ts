@@ -49,7 +49,7 @@ export class Archiver extends DurableObject<Cloudflare.Env> implements Retention
 
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
     super(ctx, countedStores(env))
-    countStart('Archiver', ctx, env)
+    countStart('Archiver')
     this.#settings = readVariables(ArchiveSettings, env)
     this.#objects = new Objects(env, this.#settings)
     const { ARCHIVE: bucket, HISTORY: db }: Partial<Cloudflare.Env> = env
@@ -91,12 +91,12 @@ export class Archiver extends DurableObject<Cloudflare.Env> implements Retention
   }
 
   override async alarm(): Promise<void> {
-    reportCounters(this.ctx, this.env)
     if (!this.#runner) return
     await this.ctx.storage.setAlarm(Date.now() + GUARD_MS)
     this.#hasPendingWake = false
     const before = this.#runner.state.last
     const nextMs = await this.#round(this.#runner)
+    reportCounters(this.ctx, this.env)
     if (this.#runner.state.last !== before) this.#wakeCompactor()
     if (this.#hasPendingWake) await this.ctx.storage.setAlarm(Date.now())
     else if (nextMs === null) await this.ctx.storage.deleteAlarm()

@@ -44,7 +44,7 @@ export class Compactor extends DurableObject<Cloudflare.Env> {
 
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
     super(ctx, countedStores(env))
-    countStart('Compactor', ctx, env)
+    countStart('Compactor')
     const settings = readVariables(ArchiveSettings, env)
     const { CHAIN: chain } = settings
     this.#objects = new Objects(env, settings)
@@ -62,11 +62,11 @@ export class Compactor extends DurableObject<Cloudflare.Env> {
   }
 
   override async alarm(): Promise<void> {
-    reportCounters(this.ctx, this.env)
     if (!this.#compaction) return
     await this.ctx.storage.setAlarm(Date.now() + GUARD_MS)
     this.#hasPendingWake = false
     const nextMs = await this.#turn(this.#compaction)
+    reportCounters(this.ctx, this.env)
     if (this.#hasPendingWake) await this.ctx.storage.setAlarm(Date.now())
     else if (nextMs === null) await this.ctx.storage.deleteAlarm()
     else await this.ctx.storage.setAlarm(Date.now() + nextMs)

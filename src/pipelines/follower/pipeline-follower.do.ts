@@ -5,7 +5,7 @@
 import { DurableObject } from 'cloudflare:workers'
 import { readBooksLine } from '../../archive/replay/books-line.ts'
 import { fromChunks } from '../../core/chunks.ts'
-import { countStart } from '../../core/counter-reports.client.ts'
+import { countStart, reportCounters } from '../../core/counter-reports.client.ts'
 import { orReject } from '../../core/deadline.ts'
 import { Objects } from '../../core/objects.client.ts'
 import { MINUTE_MS } from '../../core/time.ts'
@@ -57,7 +57,7 @@ export class PipelineFollower extends DurableObject<Cloudflare.Env> implements F
 
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
     super(ctx, env)
-    countStart('PipelineFollower', ctx, env)
+    countStart('PipelineFollower')
     this.#objects = new Objects(env, readVariables(LiveSettings, env))
     this.#store = new FollowerStore(ctx.storage)
     const stored = (kind: FollowedKind) => new WatchList(this.#store.scanned(kind))
@@ -102,6 +102,7 @@ export class PipelineFollower extends DurableObject<Cloudflare.Env> implements F
     this.#advancedMs = isNeeded ? Date.now() : 0
     if (isNeeded) this.#pokeDue()
     if (isNeeded && Math.abs(Date.now() - this.#storedMs) >= MINUTE_MS) this.#tidy()
+    reportCounters(this.ctx, this.env)
     const waits = KINDS.flatMap((kind) => this.#lists[kind].nextDueMs(Date.now()) ?? [])
     return { v: FOLLOWER_API_VERSION, isNeeded, againMs: waits.length > 0 ? Math.min(...waits) : null }
   }

@@ -96,7 +96,7 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
 
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
     super(ctx, env)
-    countStart('Sink', ctx, env)
+    countStart('Sink')
     this.#settings = readVariables(SinkSettings, env)
     this.#objects = new Objects(env, this.#settings)
     this.#logReader = new LogReader(this.#objects, archiveOf(env, this.#settings.CHAIN))
