@@ -66,8 +66,9 @@ export class ArchiveService {
     const { blocks } = this.#ports
     this.#lastContactMs = nowMs
     this.#report = report
-    // Nothing is retained for an Archiver that has never archived anything, because its setup may be wrong.
-    if (archived !== null) blocks.setArchived(archived)
+    // Nothing is retained for an Archiver that has never archived anything, because its setup may be wrong, nor for one
+    // that still runs although the archive was turned off: when that one stops, this log could not wake it.
+    if (this.#isConfigured && archived !== null) blocks.setArchived(archived)
     const { epoch, booksKnown } = blocks.chain
     this.#knownEpoch = booksKnown ? epoch : null
     return { v: LOG_API_VERSION, ...blocks.archivePage(from), epoch: this.#knownEpoch, repairedAt: books.repairedAt }
