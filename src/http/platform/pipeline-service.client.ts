@@ -74,7 +74,7 @@ const SECRET_UNREADABLE = conflict(
 const NO_PIPELINES: Failure = {
   kind: 'not_found',
   what: 'Pipelines',
-  hint: 'This gateway has no pipelines: its operator did not deploy the jobs Worker.',
+  hint: 'This gateway delivers no pipelines, because its operator does not run the jobs Worker. Pipelines from before can only be read and deleted.',
 }
 const NO_PIPELINE: Failure = { kind: 'not_found', what: 'This pipeline' }
 const OTHER_KEYS_PIPELINE: Failure = {
@@ -163,6 +163,7 @@ export class PipelineService implements Pipelines {
     change: PipelineChange,
     takes: 'pays' | 'adopts' | null = null,
   ): Promise<Result<PipelineRow, Refusal>> {
+    if (!this.#ports.hasSinks) return err(NO_PIPELINES)
     const caller = await this.#caller(name.keyHash)
     for (let left = TRIES; left > 0; left--) {
       const before = await this.#find(name, caller)
@@ -192,7 +193,8 @@ export class PipelineService implements Pipelines {
     if (row === null) return err(NO_PIPELINE)
     if (!mayTouch(await this.#caller(keyHash), row)) return err(OTHER_KEYS_PIPELINE)
     await this.#store.remove(id, this.#ports.nowMs())
-    if ((await this.#link.call(id, (sink) => sink.drop().then(() => true))) === null) return err(NOT_EMPTIED)
+    const isEmptied = !this.#ports.hasSinks || (await this.#link.call(id, (sink) => sink.drop().then(() => true)))
+    if (!isEmptied) return err(NOT_EMPTIED)
     await this.#store.purge(id)
     return ok(undefined)
   }
@@ -215,6 +217,7 @@ export class PipelineService implements Pipelines {
   }
 
   async test(name: PipelineRef, change: PipelineChange) {
+    if (!this.#ports.hasSinks) return err(NO_PIPELINES)
     const before = await this.show(name)
     if (!before.ok) return before
     const caller = await this.#caller(name.keyHash)
@@ -309,6 +312,7 @@ export class PipelineService implements Pipelines {
     name: PipelineRef,
     call: (sink: SinkApi) => Promise<Answer>,
   ): Promise<Result<Answer, Refusal>> {
+    if (!this.#ports.hasSinks) return err(NO_PIPELINES)
     const row = await this.show(name)
     if (!row.ok) return row
     const answer = await this.#link.call(name.id, call)

@@ -493,6 +493,33 @@ describe('pipelines', () => {
     expect(await call('POST', '', NEW)).toMatchObject(full)
   })
 
+  it('can only be read and deleted on a gateway that no longer has the jobs Worker', async () => {
+    const { create, account, hash } = await manager()
+    const reports: unknown[] = []
+    const service = new PipelineService({
+      db: bindings.ACCOUNTS,
+      keys: { findByHash: async () => null },
+      hasSinks: false,
+      sinkOf: () => {
+        throw new Error('SINK is not bound')
+      },
+      keySecret: '',
+      urlRefusal: () => null,
+      chains: [],
+      nowMs: Date.now,
+      after,
+      report: (error) => reports.push(error),
+    })
+    const name = { account, id: await create(), keyHash: hash }
+    const refused = { ok: false, error: { kind: 'not_found', what: 'Pipelines' } }
+    expect(await service.change(name, { status: 'paused' })).toMatchObject(refused)
+    expect(await service.test(name, {})).toMatchObject(refused)
+    expect(await service.logs(name, null, 10)).toMatchObject(refused)
+    expect(await service.show(name)).toMatchObject({ value: { revision: 1, fields: { status: 'running' } } })
+    expect(await service.remove(name)).toEqual({ ok: true, value: undefined })
+    expect([await rowsOf(account), reports]).toEqual([[], []])
+  })
+
   it('reject private addresses', async () => {
     const { call, create } = await manager()
     const id = await create()
