@@ -1,6 +1,7 @@
 // A gradual deploy of the live Worker: the new version gets more and more of the objects, with a pause and a look at `/status`
-// after each step. If the feed is not live after a pause, all objects return to the old version. Cloudflare assigns versions
-// object by object, and an object keeps the new version as the share grows, so that each socket closes at most once.
+// after each step. If the feed is not live after a pause, or before a deploy that continues an interrupted one, all objects
+// return to the old version. Cloudflare assigns versions object by object, and an object keeps the new version as the share
+// grows, so that each socket closes at most once.
 
 import * as z from 'zod'
 
@@ -9,6 +10,10 @@ export interface GradualPlan {
   readonly shares: readonly number[]
   readonly pauseMs: number
 }
+
+/** How often the state is read before a feed counts as not live, and the pause between. One lost answer proves nothing. */
+const READS = 3
+const READ_PAUSE_MS = 5_000
 
 export interface GradualPorts {
   /** Versions of the current deployment. */
@@ -41,12 +46,17 @@ export const Shares = z
 
 /** Null if the new version has all objects; otherwise why the old version has them. */
 export async function deployGradually({ shares, pauseMs }: GradualPlan, ports: GradualPorts): Promise<string | null> {
-  const { deployed, upload, setShares, state, sleep, log } = ports
-  const before = await state()
-  if (before !== 'live') return `/status says ${JSON.stringify(before)} before the deploy. Nothing was changed`
+  const { deployed, upload, setShares, sleep, log } = ports
+  const before = await stateOf(ports)
   // An interrupted deploy leaves two versions. The older one is the one to return to.
-  const [old] = (await deployed()).toSorted((a, b) => a.createdMs - b.createdMs)
+  const [old, interrupted] = (await deployed()).toSorted((a, b) => a.createdMs - b.createdMs)
   if (old === undefined) return 'the live Worker has no deployment yet. Run npm run deploy -- --first'
+  const restore = () => setShares(new Map([[old.id, 100]]))
+  if (before !== 'live') {
+    if (interrupted !== undefined) await restore()
+    const result = interrupted === undefined ? 'Nothing was changed' : `All objects have version ${old.id} again`
+    return `/status says ${JSON.stringify(before)} before the deploy. ${result}`
+  }
   const added = await upload()
   for (const share of shares) {
     await setShares(
@@ -59,10 +69,19 @@ export async function deployGradually({ shares, pauseMs }: GradualPlan, ports: G
     )
     log(`${share} % of the objects have version ${added}.`)
     await sleep(pauseMs)
-    const after = await state()
+    const after = await stateOf(ports)
     if (after === 'live') continue
-    await setShares(new Map([[old.id, 100]]))
+    await restore()
     return `/status said ${JSON.stringify(after)} at ${share} %. All objects have version ${old.id} again`
   }
   return null
+}
+
+async function stateOf({ state, sleep }: GradualPorts): Promise<string> {
+  let seen = await state()
+  for (let left = READS - 1; seen !== 'live' && left > 0; left--) {
+    await sleep(READ_PAUSE_MS)
+    seen = await state()
+  }
+  return seen
 }

@@ -43,8 +43,8 @@ describe('a gradual deploy', () => {
   })
 
   it.each([
-    [['live', 'silent'], 10],
-    [['live', 'live', 'live', 'no answer'], 100],
+    [['live', 'silent', 'silent', 'silent'], 10],
+    [['live', 'live', 'live', 'no answer', 'no answer', 'no answer'], 100],
   ])('returns all objects to the old version if the feed is not live: %j', async (states, share) => {
     const account = new Account()
     account.states = [...states]
@@ -54,9 +54,17 @@ describe('a gradual deploy', () => {
 
   it('changes nothing if the feed is not live before', async () => {
     const account = new Account()
-    account.states = ['silent']
+    account.states = ['silent', 'silent', 'silent']
     expect(await account.run([100])).toMatch(/silent.*Nothing was changed/)
     expect(account.steps).toEqual([])
+  })
+
+  it('reads the state again, so that one lost answer stops nothing', async () => {
+    const account = new Account()
+    account.states = ['no answer', 'no answer', 'live', 'no answer', 'live']
+    expect(await account.run([100])).toBeNull()
+    expect(account.steps).toEqual([[['new', 100]]])
+    expect(account.pauses).toEqual([5_000, 5_000, 5, 5_000])
   })
 
   it('continues an interrupted one, and returns to the version before that', async () => {
@@ -65,7 +73,7 @@ describe('a gradual deploy', () => {
       { id: 'interrupted', createdMs: 2 },
       { id: 'old', createdMs: 1 },
     ]
-    account.states = ['live', 'silent']
+    account.states = ['live', 'silent', 'silent', 'silent']
     await account.run([10, 100])
     expect(account.steps).toEqual([
       [
@@ -74,6 +82,10 @@ describe('a gradual deploy', () => {
       ],
       [['old', 100]],
     ])
+    account.steps.length = 0
+    account.states = ['silent', 'silent', 'silent']
+    expect(await account.run([10, 100])).toMatch(/silent.*before the deploy.*old again/)
+    expect(account.steps).toEqual([[['old', 100]]])
   })
 })
 
