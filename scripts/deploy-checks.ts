@@ -308,10 +308,22 @@ function accountFindings(facts: DeployFacts): Finding[] {
       : [error('Not logged in. Run "npm run wrangler -- login" or set a valid CLOUDFLARE_API_TOKEN.')]
   return [
     ...secretFindings(gateway, scope, account.secrets),
+    ...leftJobsFindings(facts, account.jobsSecrets),
     ...optionalSecretFindings(facts),
     ...migrationFindings(account.migrations),
     ...account.schemaFaults.map(schemaFinding),
     ...misplacedStores(account.locations, gateway.vars.FEED_REGION).map(warning),
+  ]
+}
+
+/** Without its bindings, the jobs Worker would still deliver and charge pipelines, and their owners could not stop them. */
+function leftJobsFindings({ gateway, workers: { jobs } }: DeployFacts, set: AccountFacts['jobsSecrets']): Finding[] {
+  const isLeft = Array.isArray(set) && !deployedRoles(gateway, jobs).includes('jobs')
+  if (!isLeft) return []
+  return [
+    error(
+      `${WORKERS.gateway} has no bindings to the Worker ${jobs.name}, which still exists. Delete it first. See "Run without background objects" in docs/operators/guides/update.md. If it belongs to another gateway, set another "name" in ${WORKERS.jobs}.`,
+    ),
   ]
 }
 
@@ -352,7 +364,7 @@ function optionalSecretFindings({ gateway, workers: { live, jobs }, scope, accou
       .map((name) => {
         const put = `Run "npm run wrangler -- secret put ${name} -c ${file}"`
         if (set === null) return warning(`Whether the secret ${name} is set is unknown. ${put} if it is not.`)
-        return scope === 'first'
+        return scope === 'first' || (file === WORKERS.jobs && set === 'no worker')
           ? note(`Variables in ${file} need the secret ${name}. ${put} after the deploy.`)
           : error(`The secret ${name}, which variables in ${file} need, is not set. ${put}.`)
       }),

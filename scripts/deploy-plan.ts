@@ -35,14 +35,18 @@ export interface DeployStep {
 /**
  * The deploys of a scope, in order. On the first deploy, live, jobs and gateway bind each other, and Cloudflare refuses a
  * binding to a Worker that does not exist. Therefore live and jobs are deployed twice, first without the bindings to later ones.
+ * Where only the jobs Worker does not exist yet, it comes before live.
  */
-export function deploySteps(scope: Scope, roles: readonly WorkerRole[]): DeployStep[] {
+export function deploySteps(scope: Scope, roles: readonly WorkerRole[], account: PlanFacts['account']): DeployStep[] {
   const whole = roles.map((role) => ({ role, isPartial: false }))
   const objects = whole.filter(({ role }) => role === 'live' || role === 'jobs')
   const others = whole.filter((step) => !objects.includes(step))
   switch (scope) {
-    case 'all':
-      return whole
+    case 'all': {
+      const background = deploySteps('jobs', roles, account)
+      const rest = whole.filter(({ role }) => !background.some((step) => step.role === role))
+      return account?.jobsSecrets === 'no worker' ? [...background, ...rest] : whole
+    }
     case 'routes':
       return whole.filter(({ role }) => role === 'gateway')
     case 'jobs':
@@ -62,8 +66,8 @@ export function laterWorkers(role: WorkerRole): readonly WorkerRole[] {
   return role === 'live' ? ['gateway', 'jobs'] : ['gateway']
 }
 
-function workerLines({ workers, gateway, scope }: PlanFacts): string[] {
-  const steps = deploySteps(scope, deployedRoles(gateway, workers.jobs))
+function workerLines({ workers, gateway, scope, account }: PlanFacts): string[] {
+  const steps = deploySteps(scope, deployedRoles(gateway, workers.jobs), account)
   const lines = steps.map(({ role, isPartial }, at) => {
     const missing = laterWorkers(role).map((later) => workers[later].name)
     const note = isPartial ? `, without its bindings to ${missing.join(' and ')}` : ''

@@ -89,10 +89,14 @@ async function main(): Promise<void> {
   const workers = configs()
   const { gateway }: { gateway: GatewayConfig } = workers
   const roles = deployedRoles(gateway, workers.jobs)
+  if (isJobs && !roles.includes('jobs'))
+    failUsage(DEPLOY, `--jobs would deploy nothing, because ${GATEWAY} has no bindings to the jobs Worker`)
+  if (gradual !== undefined && !gateway.vars.PUBLIC_URL)
+    failUsage(DEPLOY, '--gradual reads /status of PUBLIC_URL. Set that variable')
   const required = gateway.secrets?.required ?? []
   const kept = scope === 'first' ? readSecrets() : { secrets: {}, fault: null }
   const given = Object.fromEntries(required.map((name) => [name, process.env[name] ?? kept.secrets[name]]))
-  const account = await readAccount(gateway, roles, workers.live.vars.ALERT_URL !== '')
+  const account = await readAccount(gateway, workers.live.vars.ALERT_URL !== '')
   const facts = { gateway, workers, scope, isDryRun, given, secretsFault: kept.fault, account }
   if (isDryRun) {
     const files = Object.fromEntries(gateway.d1_databases.map((one) => [one.binding, migrationsOf(one).names]))
@@ -109,7 +113,7 @@ async function main(): Promise<void> {
   await buildPages(process.cwd())
   if (scope === 'first') removeAtExit()
   const withSecrets = scope === 'first' && !hasSecrets(account?.secrets ?? null) ? secretsFile(given) : []
-  for (const step of deploySteps(scope, roles)) {
+  for (const step of deploySteps(scope, roles, account)) {
     if (step.role === 'live' && gradual !== undefined && !isDryRun) await deployLiveGradually(gateway)
     else
       deploy(
@@ -163,14 +167,13 @@ function exitWithCount({ length }: readonly Finding[], consequence: string): nev
 /** The state of the gateway in the account. Null if no one is logged in. The function changes nothing. */
 async function readAccount(
   { d1_databases: databases, r2_buckets: buckets = [] }: GatewayConfig,
-  roles: readonly WorkerRole[],
   hasAlerts: boolean,
 ): Promise<AccountFacts | null> {
   const [login, secrets, liveSecrets, jobsSecrets, tables, places] = await Promise.all([
     runWrangler('whoami', '--json'),
     readSecretNames(GATEWAY),
     hasAlerts ? readSecretNames(LIVE) : [],
-    roles.includes('jobs') ? readSecretNames(JOBS) : [],
+    readSecretNames(JOBS),
     Promise.all(databases.filter(({ database_id: id }) => id !== undefined).map(readDatabase)),
     Promise.all(buckets.map(({ bucket_name: name = '' }) => readBucketPlace(name))),
   ])
@@ -270,8 +273,6 @@ function removeAtExit(): void {
 }
 
 async function deployLiveGradually({ vars: { PUBLIC_URL: url } }: GatewayConfig): Promise<void> {
-  if (typeof url !== 'string' || url === '')
-    failUsage(DEPLOY, '--gradual reads /status of PUBLIC_URL. Set that variable')
   removeAtExit()
   const fault = await deployGradually(
     { shares: shares.data ?? [], pauseMs: pauseMs.data ?? 0 },

@@ -1,9 +1,10 @@
 // The Workers and their wrangler files, in deploy order: a Worker comes before those that bind it. The gateway comes
-// last, because only the gateway is reachable from outside.
+// last, because only the gateway is reachable from outside. The live Worker comes first, so that a gradual deploy that
+// stops has changed nothing else.
 
 export const WORKERS = {
-  sql: 'wrangler.sql.toml',
   live: 'wrangler.live.toml',
+  sql: 'wrangler.sql.toml',
   jobs: 'wrangler.jobs.toml',
   gateway: 'wrangler.toml',
 } as const

@@ -248,7 +248,7 @@ it(
     try {
       const { code, said } = await deploy(['--gradual', '25,100', '--pause', '1'])
       expect([code, said]).toEqual([0, expect.stringContaining('100 % of the objects')])
-      expect(uploads.map(({ worker }) => worker)).toEqual(['weir-sql', 'weir-live', 'weir-jobs', 'weir'])
+      expect(uploads.map(({ worker }) => worker)).toEqual(['weir-live', 'weir-sql', 'weir-jobs', 'weir'])
       const shares = deployments.map((versions) =>
         versions.map(({ version_id: id, percentage }) => [id === OLD_ID, percentage]),
       )
@@ -265,9 +265,39 @@ it(
         code: 1,
         said: expect.stringContaining('Nothing was changed'),
       })
+      expect(uploads).toEqual([])
     } finally {
       for (const [at, file] of files.entries()) writeFileSync(file, kept[at]!)
       gateway.close()
+    }
+  },
+  CEILING_MS,
+)
+
+it(
+  'deploys the jobs Worker before those that bind it when it is turned on, and refuses to leave it running alone',
+  async () => {
+    workers.delete('weir-jobs')
+    const { code, said } = await deploy([])
+    expect([code, said]).toEqual([0, expect.any(String)])
+    expect(uploads.map(({ worker }) => worker)).toEqual(['weir-sql', 'weir-jobs', 'weir-live', 'weir'])
+    const files = ['wrangler.toml', 'wrangler.live.toml'].map((name) => join(folder, name))
+    const kept = files.map((file) => readFileSync(file, 'utf8'))
+    for (const [at, file] of files.entries())
+      writeFileSync(
+        file,
+        kept[at]!.replace(/^.*script_name = "weir-jobs".*\n/gm, '')
+          .replace(/^\[\[d1_databases\]\]\nbinding = "HISTORY"\n(?:\w.*\n)*/m, '')
+          .replace(/^\[\[r2_buckets\]\]\nbinding = "ARCHIVE"\n(?:\w.*\n)*/m, ''),
+      )
+    try {
+      const left =
+        /^error +wrangler\.toml has no bindings to the Worker weir-jobs, which still exists.*1 error: nothing was deployed/ms
+      expect(await deploy([])).toEqual({ code: 1, said: expect.stringMatching(left) })
+      expect(await deploy(['--jobs'])).toEqual({ code: 2, said: expect.stringContaining('would deploy nothing') })
+      expect(uploads).toEqual([])
+    } finally {
+      for (const [at, file] of files.entries()) writeFileSync(file, kept[at]!)
     }
   },
   CEILING_MS,

@@ -160,7 +160,7 @@ describe('a deploy', () => {
     )
   })
 
-  it('accepts a product without background Workers, but no archive without them', () => {
+  it('accepts a product without background Workers, but no archive without them, and none that still exists', () => {
     const withoutJobs = <C extends Pick<WorkerConfig, 'durable_objects'>>(config: C) => ({
       ...config,
       durable_objects: {
@@ -168,13 +168,18 @@ describe('a deploy', () => {
       },
     })
     const ofGateway = withoutJobs(gateway)
-    const change = { ...facts, workers: { ...workers, live: withoutJobs(live) } }
+    const gone = account({ jobsSecrets: 'no worker' })
+    const change = { ...facts, workers: { ...workers, live: withoutJobs(live) }, ...gone }
     expect(said({ ...change, gateway: ofGateway })).toEqual([
       expect.stringMatching(/^error: The archive needs the bindings to the jobs Worker/),
     ])
     const none = { d1_databases: ofGateway.d1_databases.filter(({ binding }) => binding !== 'HISTORY'), r2_buckets: [] }
     const bare = { ...change.workers.live, d1_databases: [], r2_buckets: [] }
-    expect(said({ gateway: { ...ofGateway, ...none }, workers: { ...workers, live: bare } })).toEqual([])
+    const off = { gateway: { ...ofGateway, ...none }, workers: { ...workers, live: bare } }
+    expect(said({ ...off, ...gone })).toEqual([])
+    expect(said(off)).toEqual([
+      expect.stringMatching(/^error: .* no bindings to the Worker weir-jobs, which still exists\. Delete it first/),
+    ])
   })
 
   it('distinguishes missing, invalid and unknown variables', () => {
@@ -288,6 +293,11 @@ describe('a deploy', () => {
       'the jobs Worker lacks one',
       { ...guardedBoth, ...account({ secrets: [...REQUIRED, 'SOURCE_TOKEN'] }) },
       [/^error: The secret SOURCE_TOKEN, .* is not set\. .*-c wrangler\.jobs\.toml/],
+    ],
+    [
+      'the jobs Worker is turned on',
+      { ...guardedBoth, ...account({ secrets: [...REQUIRED, 'SOURCE_TOKEN'], jobsSecrets: 'no worker' }) },
+      [/^note: .* the secret SOURCE_TOKEN\. .*-c wrangler\.jobs\.toml" after the deploy/],
     ],
     [
       'both have it',

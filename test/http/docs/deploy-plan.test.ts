@@ -46,7 +46,7 @@ describe('a plan', () => {
   it('orders later deploys and lists what the account has', () => {
     expect(plan({ scope: 'routes' }).match(/^ {2}\d\. \S+/gm)).toEqual(['  1. weir'])
     expect(plan({ scope: 'jobs' }).match(/^ {2}\d\. \S+/gm)).toEqual(['  1. weir-sql', '  2. weir-jobs'])
-    const all = ['  1. weir-sql', '  2. weir-live', '  3. weir-jobs', '  4. weir']
+    const all = ['  1. weir-live', '  2. weir-sql', '  3. weir-jobs', '  4. weir']
     expect(plan({ scope: 'all' }).match(/^ {2}\d\. \S+/gm)).toEqual(all)
     const ids = gateway.d1_databases.map((one) => ({ ...one, database_id: 'x' }))
     const account = {
@@ -57,6 +57,9 @@ describe('a plan', () => {
       schemaFaults: [],
       locations: {},
     }
+    const turnedOn = plan({ scope: 'all', account: { ...account, jobsSecrets: 'no worker' } })
+    const jobsFirst = ['  1. weir-sql', '  2. weir-jobs', '  3. weir-live', '  4. weir']
+    expect(turnedOn.match(/^ {2}\d\. \S+/gm)).toEqual(jobsFirst)
     const text = plan({ scope: 'all', gateway: { ...gateway, d1_databases: ids }, account })
     expect(text).toMatch(/0002_b\.sql.*apply ACCOUNTS --remote/)
     expect(text).toContain('HISTORY: all 1 migrations are applied')
