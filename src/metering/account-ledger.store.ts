@@ -94,10 +94,10 @@ export class AccountLedger implements StreamPayer {
     return this.#tables.store.isRevoked(keyHash)
   }
 
-  charge({ keyHash, amount, type, visitorsPerHour }: MinuteCharge, nowMs: number): Payment {
+  charge({ keyHash, amount, type, visitorsPerHour }: MinuteCharge, nowMs: number, isServed: boolean): Payment {
     const account = this.#tables.store.account()
     const event = decideCharge(account, wholeMicro(amount))
-    const room = this.#tables.caps.room(keyHash)
+    const room = isServed ? Number.POSITIVE_INFINITY : this.#tables.caps.room(keyHash)
     if (event === null || room < amount) {
       return {
         ok: false,

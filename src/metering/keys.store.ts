@@ -8,8 +8,9 @@ import { Tables } from '../core/tables.store.ts'
 const FAMILY = 'SELECT ?1 UNION ALL SELECT key_hash FROM heirs WHERE root = ?1'
 
 /**
- * Spending caps. Invariants: spending plus leases of a capped key never exceed its cap; a rotation chain shares one
- * cap; if the account has no caps, no decision reads this table.
+ * Spending caps. Invariants: spending plus leases of a capped key never exceed its cap, except for stream minutes that
+ * were served before they were paid; a rotation chain shares one cap; if the account has no caps, no decision reads this
+ * table.
  */
 export class KeyCaps extends Tables {
   #hasAny: boolean

@@ -377,6 +377,26 @@ describe('CreditMeter', () => {
     expect(await spend(meter, 'other', CREDIT)).toMatchObject({ ok: true })
   })
 
+  it('charges minutes that have passed even if their key has ended or has a lower cap since', async () => {
+    for (const [what, endKey, spent] of [
+      ['revoked', (meter: MeterApi) => meter.revokeKey(K), 10],
+      ['expired', (meter: MeterApi) => meter.endKey(K, Date.now() - 1), 10],
+      // The minute that has just started is not charged.
+      ['lower cap', (meter: MeterApi) => meter.capKey(K, CREDIT), 9],
+    ] as const) {
+      const meter = await granted(`minutes ${what}`, 100 * CREDIT)
+      const minutes = { subscription: 'r/1', keyHash: K, type: 'allFills', amount: CREDIT, body: 'b', leftMs: 60_000 }
+      const here = { alive: null, sockets: 1, subscriptions: 1, perMinute: CREDIT, keys: [K], connects: [] }
+      const report = { v: 1, relay: 'r', life: 1, ...here, limits: { connections: 9, subscriptions: 9 } }
+      await meter.stream({ ...report, charges: [{ ...minutes, ordinal: 0, count: 1 }], ends: [] })
+      await endKey(meter)
+      const charges = [{ ...minutes, ordinal: 9, count: 9 }]
+      const ends = [{ subscription: 'r/1', body: 'b', leftMs: 1 }]
+      for (let repeated = 0; repeated < 2; repeated++) await meter.stream({ ...report, charges, ends })
+      expect([what, (await meter.balance()).spent]).toEqual([what, spent * CREDIT])
+    }
+  })
+
   it('rejects fractional micro-credits without applying any of the batch', async () => {
     const meter = await granted('bugs', CREDIT)
     for (const amount of [-1, 0.5, Number.NaN]) {

@@ -91,7 +91,7 @@ function play(ctx: DurableObjectState, acts: readonly Act[]) {
         body: 'b',
         leftMs: 1,
       }
-      if (ledger.charge(charge, now).ok) minutes.push({ key, amount, atMs: now })
+      if (ledger.charge(charge, now, false).ok) minutes.push({ key, amount, atMs: now })
     } else if (refunded && now - refunded.atMs < 60_000) {
       ledger.refund({ keyHash: keyHashOf(refunded.key), type: 'trades', amount: refunded.amount }, now, refunded.atMs)
       minutes.pop()

@@ -1,8 +1,10 @@
 // A meter's rules for streams. The caller owns the table that they work on. Invariants
-// (test/metering/streams/stream-ledger.test.ts and test/relay/minutes/minutes-law.test.ts): a minute is charged at most
+// (test/metering/streams/stream-ledger.test.ts and test/relay/minutes/minutes-invariants.test.ts): a minute is charged at most
 // once; the rest of a paid minute serves one new subscription with the same key and body, and a minute that used such a
 // rest leaves none itself; unserved minutes are refunded once; an ended subscription is never charged again, even if
-// reports are lost, repeated or late. So the time served never exceeds the time charged.
+// reports are lost, repeated or late. So the time served never exceeds the time charged. Minutes that have passed are
+// charged even if their key has since been revoked, has expired or has a lower cap, because they were served. Their cap
+// is then exceeded by at most what the meter left unpaid. A minute that has just started is not charged beyond the cap.
 
 import type { MicroCredits } from '../../core/amount.ts'
 import type { KeyHash } from '../../core/ids.ts'
@@ -97,7 +99,8 @@ export interface StreamPayer {
   /** Spent and held credits at the start of the plan's period. */
   usedBefore(): MicroCredits
   isRevoked(keyHash: KeyHash): boolean
-  charge(minute: MinuteCharge, nowMs: number): Payment
+  /** `isServed`: the minute has passed, so the key's cap does not apply. */
+  charge(minute: MinuteCharge, nowMs: number, isServed: boolean): Payment
   /** Refunds a charge that was made at `chargedMs`. */
   refund(minute: Pick<MinuteCharge, 'keyHash' | 'type' | 'amount'>, nowMs: number, chargedMs: number): void
   /** Amount that may be unpaid while only these keys spend. */
@@ -198,7 +201,8 @@ export class StreamLedger {
     const row = this.#table.stream(charge.subscription)
     if (row !== null && row.restMs !== null) return { ok: false, reason: 'ended' }
     if (row !== null && charge.ordinal <= row.ordinal) return { ok: true, leftMs: row.untilMs - nowMs }
-    if (this.#payer.isRevoked(charge.keyHash)) return { ok: false, reason: 'revoked' }
+    // Later minutes have started before they are requested. The response ends the sockets of revoked keys.
+    if (charge.ordinal === 0 && this.#payer.isRevoked(charge.keyHash)) return { ok: false, reason: 'revoked' }
     const rest = charge.ordinal === 0 ? this.#table.rest(charge.keyHash, charge.body, nowMs) : null
     if (rest === null) {
       const refusal = this.#pay(charge, row, nowMs)
@@ -216,7 +220,7 @@ export class StreamLedger {
   #pay(charge: MinuteCharge, row: StreamRow | null, nowMs: number): Exclude<Payment, { readonly ok: true }> | null {
     const first = row === null ? charge.ordinal : Math.max(row.ordinal, charge.ordinal - charge.count) + 1
     for (let ordinal = first; ordinal <= charge.ordinal; ordinal++) {
-      const paid = this.#payer.charge({ ...charge, ordinal }, nowMs)
+      const paid = this.#payer.charge({ ...charge, ordinal }, nowMs, ordinal < charge.ordinal)
       if (paid.ok) continue
       if (row !== null && ordinal > first) this.#table.putStream({ ...row, ordinal: ordinal - 1 })
       return paid

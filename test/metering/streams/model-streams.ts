@@ -30,8 +30,8 @@ export class ModelStreams implements StreamTable {
       account: () => this.account,
       usedBefore: () => 0,
       isRevoked: (keyHash) => this.revoked.has(keyHash),
-      charge: ({ subscription, ordinal, amount }) => {
-        const room = this.cap - this.account.spent
+      charge: ({ subscription, ordinal, amount }, _, isServed) => {
+        const room = isServed ? Number.POSITIVE_INFINITY : this.cap - this.account.spent
         if (room < amount) return { ok: false, reason: 'exhausted', remaining: room, cap: this.cap }
         const event = decideCharge(this.account, amount)
         if (event === null) return { ok: false, reason: 'exhausted', remaining: this.account.available }

@@ -98,3 +98,25 @@ it('several minutes are paid one after another, as far as the balance reaches, a
   for (const nowMs of [331_000, 332_000]) meter.take(report({ charges: [due] }), nowMs)
   expect(meter.charges.map(({ ordinal }) => ordinal)).toEqual([0, 1, 2, 3, 4, 5])
 })
+
+describe('minutes that have passed', () => {
+  it('are charged with the end even if their key was revoked meanwhile, and their rest serves nothing', () => {
+    const meter = new ModelStreams(100 * CREDIT)
+    meter.take(report({ charges: [charge('first', 0)] }), 0)
+    meter.revoked.add('k')
+    const due = { ...charge('first', 9, 20_000), count: 9 }
+    const ended = report({ charges: [due], ends: [end('first', 20_000)] })
+    for (const nowMs of [580_000, 581_000]) meter.take(ended, nowMs)
+    expect(meter.account.spent).toBe(10 * CREDIT)
+    const back = meter.take(report({ connects: [keyHashOf('k')], charges: [charge('second', 0)] }), 582_000)
+    expect([back.connects, back.minutes]).toEqual([['revoked'], [{ ok: false, reason: 'revoked' }]])
+  })
+
+  it('are charged with the response that ends the sockets of a revoked key', () => {
+    const meter = new ModelStreams(100 * CREDIT)
+    meter.take(report({ charges: [charge('first', 0)] }), 0)
+    meter.revoked.add('k')
+    const answer = meter.take(report({ charges: [{ ...charge('first', 3, 50_000), count: 3 }] }), 190_000)
+    expect([answer.revoked, meter.account.spent]).toEqual([['k'], 4 * CREDIT])
+  })
+})
