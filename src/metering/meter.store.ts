@@ -57,7 +57,7 @@ export class MeterStore extends Tables {
   /** The account's row in the current transaction, once it was read. */
   #row: AccountRow | null = null
   #isChanged = false
-  /** Changes of usage since the object started: all, and those of past hours. */
+  /** Changes of usage since the object started: all, and those that may be of copied hours. */
   readonly #changes = { all: 0, late: 0 }
 
   constructor(storage: MeterStorage) {
@@ -207,27 +207,35 @@ export class MeterStore extends Tables {
   /** Counts usage of the hour of `atMs`, which may be before that of `nowMs`. Runs inside `transact`. */
   addUsage(keyHash: KeyHash, added: readonly UsageLine[], nowMs: number, atMs = nowMs): void {
     if (added.length === 0) return
-    this.settleUsage(hourOf(nowMs))
+    const hour = hourOf(nowMs)
+    this.settleUsage(hour)
     this.#changes.all++
-    const change = { uncopiedMs: this.#read().uncopiedMs || nowMs }
-    if (hourOf(atMs) < hourOf(nowMs)) {
-      this.#changes.late++
+    const { uncopiedMs, lines } = this.#read()
+    const change = { uncopiedMs: Math.min(uncopiedMs || nowMs, nowMs) }
+    if (hourOf(atMs) < hour) {
       for (const line of added) this.#addRow(hourOf(atMs), { ...line, keyHash, changes: 1 })
-      this.run('UPDATE copied SET hour = ?1 WHERE hour > ?1', hourOf(atMs))
+      this.#reopen(hourOf(atMs))
       this.#change(change)
     } else {
-      const lines = added.reduce((all, line) => addLine(all, keyHash, line), this.#read().lines)
-      this.#change({ ...change, hour: hourOf(nowMs), lines })
+      // The clock may have been set back to an hour that was copied.
+      if (lines.length === 0) this.#reopen(hour)
+      this.#change({ ...change, hour, lines: added.reduce((all, line) => addLine(all, keyHash, line), lines) })
     }
   }
 
+  /** Usage from this hour on is copied again. */
+  #reopen(hour: number): void {
+    this.#changes.late++
+    this.run('UPDATE copied SET hour = ?1 WHERE hour > ?1', hour)
+  }
+
   /**
-   * Moves usage from the account's row to the rows that reports read: that of hours before `hour`, or all of it if there
-   * are many lines. Runs inside `transact`.
+   * Moves usage from the account's row to the rows that reports read: that of hours other than `hour`, or all of it if
+   * there are many lines. Runs inside `transact`.
    */
   settleUsage(hour = Number.POSITIVE_INFINITY): void {
     const { hour: counted, lines } = this.#read()
-    if (lines.length === 0 || (counted >= hour && lines.length <= LINES_MAX)) return
+    if (lines.length === 0 || (counted === hour && lines.length <= LINES_MAX)) return
     for (const line of lines) this.#addRow(counted, line)
     this.#change({ lines: [] })
   }

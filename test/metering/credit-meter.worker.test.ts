@@ -311,6 +311,39 @@ describe('CreditMeter', () => {
     expect(await spend(meter, 'c', 1)).toMatchObject({ ok: false })
   })
 
+  it('keeps the usage of each hour when the clock is set back', async () => {
+    await runInDurableObject(stubOf('set back'), (_, { storage }) => {
+      const store = new MeterStore(storage)
+      const line = { product: 'info', type: 'meta', calls: 1, amount: 7 }
+      const add = (atMs: number) => store.transact(() => store.addUsage(K, [line], atMs))
+      const copied = () =>
+        store.usageToCopy(null, 9).map(({ hour, ...row }) => [hour / HOUR_MS, row.amount, row.changes])
+      add(9 * HOUR_MS + 1)
+      add(10 * HOUR_MS + 1)
+      expect(copied()).toEqual([
+        [9, 7, 1],
+        [10, 7, 1],
+      ])
+      store.markCopied(10 * HOUR_MS + 2, store.changes())
+      add(10 * HOUR_MS - 1)
+      expect(copied()).toEqual([
+        [9, 14, 2],
+        [10, 7, 1],
+      ])
+      add(10 * HOUR_MS + 3)
+      expect(copied()).toEqual([
+        [9, 14, 2],
+        [10, 14, 2],
+      ])
+      expect(store.uncopiedMs()).toBe(10 * HOUR_MS - 1)
+      // An alarm of the next hour has copied everything.
+      store.transact(() => store.settleUsage(11 * HOUR_MS))
+      store.markCopied(11 * HOUR_MS, store.changes())
+      add(11 * HOUR_MS - 1)
+      expect(copied()).toEqual([[10, 21, 3]])
+    })
+  })
+
   it('grants request tokens with a lease, from one bucket for all isolates', async () => {
     const meter = await granted('requests', 10 * CREDIT)
     const requests = { bucket: 'rest', perSecond: 4, need: 3, forecast: 0 }
