@@ -140,7 +140,7 @@ export class Delivery {
   }
 
   /** Charges the minutes since the last call. Call this before a change of what `isRunning` depends on, and after it. */
-  #chargeMinutes(): void {
+  chargeMinutes(): void {
     const { isFailed, isFinished, owed } = this.#state
     const isRunning = this.#desired.isRunning && !isFailed && !isFinished && this.waitsFor === null
     const charged = addMinutes(owed, { isRunning, nowMs: this.#ports.nowMs(), minuteMicro: this.#ports.minuteMicro })
@@ -181,7 +181,7 @@ export class Delivery {
   async rest(): Promise<void> {
     const { paidToMs = Number.NEGATIVE_INFINITY } = this.#state.owed
     // A report of each minute would cost the operator more than all else.
-    if (this.#ports.nowMs() - paidToMs >= REST_CHARGE_MS) this.#chargeMinutes()
+    if (this.#ports.nowMs() - paidToMs >= REST_CHARGE_MS) this.chargeMinutes()
     if (this.#unsavedBlocks > 0) this.#save({})
     if (this.#isWorking && this.#isSettleDue()) await this.#settle(true)
   }
@@ -193,7 +193,7 @@ export class Delivery {
 
   /** Applies a changed record. `change`: the part that changed. */
   applyDesired(order: DesiredState, change: 'none' | 'end' | 'rows' | 'start'): void {
-    this.#chargeMinutes()
+    this.chargeMinutes()
     const { isFailed, owed } = this.#state
     const isWaiting = (this.#state.flight?.nextTryMs ?? 0) > 0 && !this.#isSending
     const isResumed = order.isRunning && (isFailed || isWaiting || !this.#desired.isRunning || owed.ended !== undefined)
@@ -213,7 +213,7 @@ export class Delivery {
       this.#save({ isFailed: false, flight: flight && { ...flight, attempts: 0, nextTryMs: 0 } })
     }
     if (order.isRunning) this.#recheckMeter()
-    this.#chargeMinutes()
+    this.chargeMinutes()
   }
 
   /** Sends the dead letters again. */
@@ -229,6 +229,7 @@ export class Delivery {
 
   /** Changes the paying key. The amount owed so far stays with the previous key. */
   changePayer(before: KeyHash): void {
+    this.chargeMinutes()
     this.#save({ owed: transferDebt(this.#state.owed, before) })
   }
 
@@ -249,7 +250,7 @@ export class Delivery {
   async turn(): Promise<number | null> {
     try {
       this.#isAtHead = false
-      this.#chargeMinutes()
+      this.chargeMinutes()
       const isWorking = this.#isWorking
       if (isWorking && this.#isSettleDue()) await this.#settle(true)
       const { waitsFor } = this

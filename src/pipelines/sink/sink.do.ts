@@ -298,6 +298,7 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
     // A deleted pipeline has no record, and an object that is addressed by id has no name.
     const pipeline = this.#pipeline?.id ?? id.name?.split('/').at(-1)
     if (pipeline === undefined) return
+    this.#delivery?.chargeMinutes()
     const owed = this.#delivery?.state.owed ?? INITIAL_BILLING
     const bills = this.#pipeline ? finalBills(this.#pipeline, owed) : this.#store.bills
     this.#delivery = null

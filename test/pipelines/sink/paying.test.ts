@@ -134,6 +134,22 @@ describe('minutes', () => {
     }
   })
 
+  it('that ran under a key are owed by it, even if another key pays when they are charged', async () => {
+    const { batches, bills, handOver, sleep, world } = run(1_000)
+    await batches(1, 0, 290_000)
+    handOver('k2')
+    await batches(1, 0, 60_000)
+    await batches(1, 0, 0)
+    await sleep()
+    expect(bills).toEqual([
+      ['k1', MINUTE],
+      ['k1', 5 * MINUTE],
+      ['k2', 5 * MINUTE],
+      ['k2', 6 * MINUTE],
+    ])
+    expect(world.meter.account.spent).toBe(6 * MINUTE)
+  })
+
   it('of a pipeline that was not in memory are charged, up to half an hour', () => {
     const charged = (ms: number) =>
       addMinutes({ ...INITIAL_BILLING, paidToMs: 60_000 }, { isRunning: true, nowMs: 60_000 + ms, minuteMicro: 1 })

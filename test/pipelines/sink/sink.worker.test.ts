@@ -9,7 +9,7 @@ import { counters } from '../../../src/core/counters.ts'
 import { keyHashOf } from '../../../src/core/ids.ts'
 import { meterOf, Objects } from '../../../src/core/objects.client.ts'
 import { DEFAULTS, FatalPipelineError, type Pipeline } from '../../../src/pipelines/pipeline.ts'
-import { INITIAL_DELIVERY } from '../../../src/pipelines/sink/delivery-state.ts'
+import { type DeliveryState, INITIAL_DELIVERY } from '../../../src/pipelines/sink/delivery-state.ts'
 import { LogReader } from '../../../src/pipelines/sink/pipeline-readers.client.ts'
 import type { Sink } from '../../../src/pipelines/sink/sink.do.ts'
 import { SinkRecord } from '../../../src/pipelines/sink/sink-record.client.ts'
@@ -473,6 +473,24 @@ describe('an account', () => {
     const { rows } = await trial('pipe_p', { account: 'payer' })
     expect(rows).toBeGreaterThan(5)
     expect(await spentBy('payer')).toBe(5 * ROW)
+  })
+
+  // PIPE-32
+  it('pays for the minutes that a deleted pipeline ran since they were last charged', async () => {
+    Object.assign(env, { PIPELINE_MINUTE_CREDITS: '0.05' })
+    await meterOf(live, 'deleter', null).grantCredits('g', 10_000_000)
+    await apply('pipe_rm', { account: 'deleter', execution_start_from: '' })
+    await vi.waitFor(async () => expect(await spentBy('deleter')).toBe(50_000), { timeout: 20_000 })
+    await runInDurableObject(live.SINK.getByName(`${env.CHAIN}/pipe_rm`), (_, { storage }) => {
+      const state = storage.kv.get<DeliveryState>('state')!
+      const owed = { ...state.owed, paidToMs: state.owed.paidToMs! - 5 * 60_000 }
+      storage.kv.put('state', { ...state, owed })
+    })
+    await kill('pipe_rm')
+    await sinkOf('pipe_rm').drop()
+    Object.assign(env, { PIPELINE_MINUTE_CREDITS: '0' })
+    await runDurableObjectAlarm(live.SINK.getByName(`${env.CHAIN}/pipe_rm`))
+    expect(await spentBy('deleter')).toBe(6 * 50_000)
   })
 
   // PIPE-18
