@@ -72,7 +72,7 @@ export class PipelineFollower extends DurableObject<Cloudflare.Env> implements F
   async watch(request: WatchRequest): Promise<WatchResponse> {
     const kind = kindOf(request)
     const list = this.#lists[kind]
-    const isSilent = Date.now() - this.#advancedMs > SILENT_MS
+    const isSilent = Math.abs(Date.now() - this.#advancedMs) > SILENT_MS
     if (list.size === 0 || list.scanned === null) await this.#begin(kind)
     if (isSilent) await this.#scan()
     const answer = list.has(request) ? list.renew(request, Date.now()) : this.#add(list, request)

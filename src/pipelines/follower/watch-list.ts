@@ -246,7 +246,7 @@ export class WatchList {
     for (const watch of this.#matched) {
       if (found.length >= count) break
       const called = this.#called.get(watch.request.account) ?? 0
-      if (nowMs < dueMs(watch) || called >= MAX_CALLED) continue
+      if (waitMs(watch, nowMs) > 0 || called >= MAX_CALLED) continue
       this.#called.set(watch.request.account, called + 1)
       watch.isCalled = true
       watch.calledMs = nowMs
@@ -259,8 +259,8 @@ export class WatchList {
   /** Delay until the next pipeline is due; null: none is. */
   nextDueMs(nowMs: number): number | null {
     let next = Number.POSITIVE_INFINITY
-    for (const watch of this.#matched) next = Math.min(next, dueMs(watch))
-    return next === Number.POSITIVE_INFINITY ? null : Math.max(0, next - nowMs)
+    for (const watch of this.#matched) next = Math.min(next, waitMs(watch, nowMs))
+    return next === Number.POSITIVE_INFINITY ? null : next
   }
 
   /** A call has ended. Call this before `onRead` or `onFailed`. */
@@ -310,9 +310,12 @@ export class WatchList {
   }
 }
 
-function dueMs({ request: { gatherMs }, matched, calledMs, failures }: Watch): number {
-  if (failures > 0) return calledMs + failures * RETRY_MS
-  return Math.max((matched?.atMs ?? 0) + gatherMs, calledMs + EVERY_MS)
+/** Delay until the pipeline is due. A longer wait than any means that the clock was set back. */
+function waitMs({ request: { gatherMs }, matched, calledMs, failures }: Watch, nowMs: number): number {
+  const upTo = (ms: number, maxMs: number) => (ms > maxMs ? 0 : Math.max(0, ms))
+  const callMs = failures > 0 ? failures * RETRY_MS : EVERY_MS
+  const sinceCallMs = upTo(calledMs + callMs - nowMs, callMs)
+  return failures > 0 ? sinceCallMs : Math.max(sinceCallMs, upTo((matched?.atMs ?? 0) + gatherMs - nowMs, gatherMs))
 }
 
 const isLast = (end: WatchRequest['end'], { height, time }: TopicBlock) =>

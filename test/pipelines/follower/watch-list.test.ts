@@ -54,8 +54,8 @@ describe('a pipeline that waits', () => {
 
   it('is called again after a failure, and left to its own alarm after three', () => {
     const list = new WatchList(START)
-    list.add(requestOf('a'), triggerOf('x'), 0)
-    list.read(blockOf(1, ['x']), 0)
+    list.add(requestOf('a', { gatherMs: 1 }), triggerOf('x'), -1)
+    list.read(blockOf(1, ['x']), -1)
     for (const atMs of [0, 5_000, 15_000]) {
       expect([list.due(atMs - 1, 9), idsOf(list.due(atMs, 9))]).toEqual([[], ['a']])
       const watch = [...list][0]!
@@ -63,6 +63,22 @@ describe('a pipeline that waits', () => {
       list.onFailed(watch)
     }
     expect([list.size, list.due(1e9, 9)]).toEqual([0, []])
+  })
+
+  it('is called at once if the clock was set back by more than it can wait, also after a failure', () => {
+    const list = new WatchList(START)
+    const startMs = 10_000_000
+    const watch = list.add(requestOf('a', { gatherMs: 60_000 }), triggerOf('x'), startMs)
+    list.read(blockOf(1, ['x']), startMs)
+    expect([list.nextDueMs(startMs), idsOf(list.due(startMs - 600_000, 9))]).toEqual([60_000, ['a']])
+    list.onAnswered(watch)
+    list.onFailed(watch)
+    expect(list.nextDueMs(startMs - 600_000)).toBe(5_000)
+    expect([list.nextDueMs(startMs - 1_200_000), idsOf(list.due(startMs - 1_200_000, 9))]).toEqual([0, ['a']])
+    list.onAnswered(watch)
+    list.onRead(watch, 2, startMs)
+    list.read(blockOf(2, ['x']), startMs)
+    expect(idsOf(list.due(startMs - 1_800_000, 9))).toEqual(['a'])
   })
 
   it('has to read an epoch, a gap, its end and a block that cannot be evaluated', () => {
