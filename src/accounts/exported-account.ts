@@ -6,6 +6,9 @@ import { AccountId } from '../core/ids.ts'
 /** Accounts per call of an export or a comparison. */
 export const RECOVERY_PAGE = 5
 
+/** Grant of an imported balance. The rest of the id is another one for each export. */
+export const IMPORT_GRANT = 'import:'
+
 const Micro = z.int().min(0).describe('Micro-credits')
 const Text = z.string().max(10_000)
 const Time = z.int().describe('Unix milliseconds')
@@ -56,7 +59,8 @@ export const ExportedAccount = z
     ...ACCOUNT,
     balance: Micro.describe('Micro-credits that were left'),
     grants: z.array(ExportedGrant).max(1_000).describe('The newest grants, at most 1,000'),
-    keys: z.array(ExportedKey).max(1_000).describe('The newest keys, at most 1,000'),
+    keys: z.array(ExportedKey).max(1_000).describe('At most 1,000 keys: live ones first, then the newest'),
+    keys_left_out: z.int().min(0).default(0).describe('Number of keys beyond the limit, which are not in `keys`'),
   })
   .meta({ id: 'ExportedAccount' })
 export type ExportedAccount = z.infer<typeof ExportedAccount>

@@ -2,9 +2,11 @@
 // never changes an existing row.
 
 import * as z from 'zod'
+import type { MicroCredits } from '../core/amount.ts'
 import type { AccountId, KeyHash } from '../core/ids.ts'
 import { type AccountRows, ExportedGrant, ExportedKey, ExportedRow } from './exported-account.ts'
 
+const CountedRow = ExportedRow.extend({ keys: z.int() })
 const KEY_COLUMNS = Object.keys(ExportedKey.shape)
 const valuesOf = (columns: readonly string[]) => columns.map((column) => `value ->> '${column}'`).join(', ')
 
@@ -15,28 +17,33 @@ export class RecoveryStore {
     this.#db = db
   }
 
-  /** Accounts by name after the cursor, with their newest `rowsMax` grants and keys. */
-  async page(after: string, limit: number, rowsMax: number): Promise<AccountRows[]> {
-    const select = 'SELECT id AS account, plan, terms, created FROM accounts WHERE id > ? ORDER BY id LIMIT ?'
-    const { results } = await this.#db.prepare(select).bind(after, limit).all()
-    return Promise.all(results.map((row) => this.#withRows(ExportedRow.parse(row), rowsMax)))
+  /** Names of accounts after the cursor. */
+  async names(after: string, limit: number): Promise<AccountId[]> {
+    const select = 'SELECT id FROM accounts WHERE id > ? ORDER BY id LIMIT ?'
+    const { results } = await this.#db.prepare(select).bind(after, limit).all<{ id: AccountId }>()
+    return results.map(({ id }) => id)
   }
 
-  async account(id: AccountId, rowsMax: number): Promise<AccountRows | null> {
-    const select = 'SELECT id AS account, plan, terms, created FROM accounts WHERE id = ?'
-    const row = await this.#db.prepare(select).bind(id).first()
-    return row === null ? null : this.#withRows(ExportedRow.parse(row), rowsMax)
-  }
-
-  async #withRows(row: z.infer<typeof ExportedRow>, rowsMax: number): Promise<AccountRows> {
+  /** The account with its newest grants and its live or newest keys, at most `rowsMax` of each. */
+  async account(id: AccountId, rowsMax: number, nowMs: number): Promise<AccountRows | null> {
+    const row = `SELECT id AS account, plan, terms, created,
+      (SELECT count(*) FROM keys WHERE account = accounts.id) AS keys FROM accounts WHERE id = ?`
     const grants = 'SELECT id, micro, created FROM grants WHERE account = ? ORDER BY created DESC, id LIMIT ?'
-    const keys = `SELECT ${KEY_COLUMNS.join(', ')} FROM keys WHERE account = ? ORDER BY created DESC, hash LIMIT ?`
-    const read = [grants, keys].map((select) => this.#db.prepare(select).bind(row.account, rowsMax))
-    const [given, made] = await this.#db.batch(read)
+    const keys = `SELECT ${KEY_COLUMNS.join(', ')} FROM keys WHERE account = ?1
+      ORDER BY revoked IS NULL AND (expires IS NULL OR expires > ?3) DESC, created DESC, hash LIMIT ?2`
+    const [found, given, made] = await this.#db.batch([
+      this.#db.prepare(row).bind(id),
+      this.#db.prepare(grants).bind(id, rowsMax),
+      this.#db.prepare(keys).bind(id, rowsMax, nowMs),
+    ])
+    if (found?.results[0] === undefined) return null
+    const { keys: count, ...account } = CountedRow.parse(found.results[0])
+    const listed = z.array(ExportedKey).parse(made?.results ?? [])
     return {
-      ...row,
+      ...account,
       grants: z.array(ExportedGrant).parse(given?.results ?? []),
-      keys: z.array(ExportedKey).parse(made?.results ?? []),
+      keys: listed,
+      keys_left_out: count - listed.length,
     }
   }
 
@@ -62,12 +69,18 @@ export class RecoveryStore {
     ])
   }
 
-  /** Sum of the usage of these keys that was copied to D1 USAGE. */
-  async used(usage: D1Database, keys: readonly { readonly hash: string }[]): Promise<number> {
-    const select = `SELECT coalesce(sum(micro), 0) AS micro FROM usage
-      WHERE key_hash IN (SELECT value FROM json_each(?))`
-    const hashes = JSON.stringify(keys.map(({ hash }) => hash))
-    return (await usage.prepare(select).bind(hashes).first<{ micro: number }>())?.micro ?? 0
+  /** Usage that was copied to D1 USAGE, by key: of these keys and of all stored keys of the account. */
+  async used(usage: D1Database, { account, keys }: AccountRows): Promise<ReadonlyMap<string, MicroCredits>> {
+    const own = 'SELECT hash FROM keys WHERE account = ?'
+    const stored = await this.#db.prepare(own).bind(account).all<{ hash: string }>()
+    const hashes = new Set([...keys, ...stored.results].map(({ hash }) => hash))
+    const select = `SELECT key_hash AS hash, sum(micro) AS micro FROM usage
+      WHERE key_hash IN (SELECT value FROM json_each(?)) GROUP BY 1`
+    const { results } = await usage
+      .prepare(select)
+      .bind(JSON.stringify([...hashes]))
+      .all<{ hash: string; micro: MicroCredits }>()
+    return new Map(results.map(({ hash, micro }) => [hash, micro]))
   }
 
   async limitKey(hash: KeyHash, what: 'cap' | 'expires', value: number): Promise<void> {

@@ -27,7 +27,7 @@ type StaffMember = { name: string; role: "support" | "billing" | "owner"; create
 type AccountDifference = { account: string; what: "grant" | "used" | "plan" | "revoked" | "expires" | "cap" | "heir"; id: string; d1: string | number | boolean | null; meter: string | number | boolean | null; repair: "d1" | "meter" | "none" }
 type ExportedGrant = { id: string; micro: number; created: number }
 type ExportedKey = { hash: string; prefix: string; label: string; kind: "api" | "service"; products: string; created: number; expires: number | null; revoked: number | null; cap: number | null; ranges: string | null; replaces: string | null; root: string | null; rotation: string | null; request: string | null; pipelines: "own" | "all" | null; maker: string | null }
-type ExportedAccount = { account: string; plan: string; terms: string | null; created: number; balance: number; grants: Array<ExportedGrant>; keys: Array<ExportedKey> }
+type ExportedAccount = { account: string; plan: string; terms: string | null; created: number; balance: number; grants: Array<ExportedGrant>; keys: Array<ExportedKey>; keys_left_out: number }
 type RetentionDue = { product: "events" | "books" | "checkpoints"; days: number | null; objects: number; bytes: number; from_height: number | null; to_height: number | null; from_ms: number | null; to_ms: number | null }
 
 /** By id of the endpoint. */
@@ -72,8 +72,8 @@ export interface Responses {
   listAudit: { audit: Array<AuditLine>; next: number | null }
   listStaff: { staff: Array<StaffMember> }
   createStaff: { token: string; name: string; role: "support" | "billing" | "owner" }
-  reconcileAccounts: { checked: number; differences: Array<AccountDifference>; next: string | null }
-  exportAccounts: { accounts: Array<ExportedAccount>; next: string | null }
+  reconcileAccounts: { checked: number; differences: Array<AccountDifference>; failed: Array<string>; next: string | null }
+  exportAccounts: { accounts: Array<ExportedAccount>; failed: Array<string>; next: string | null }
   importAccount: { account: string; imported: boolean }
   showBackfill: { chain: string; from: { height: number; time: number } | null; before: { height: number; time: number } | null; gaps: Array<{ from: number; to: number; after_ms: number; before_ms: number }>; next: number | null }
   backfill: { blocks: number; segments: number; bytes: number; next: number | null }

@@ -11,6 +11,7 @@ export const LOG_LEVELS = {
   alert_unsigned: 'error',
   archiving_failed: 'warn',
   audit_outcome_lost: 'error',
+  account_recovery_failed: 'error',
   checkout_failed: 'error',
   deflate_failed: 'error',
   files_failed: 'warn',

@@ -29,10 +29,11 @@ import type { PipelineReport, PipelineResponse } from './pipeline-report.ts'
 import { decidePlan, decideRenewal, type PlanDecision, type PlanInput, type PlanState } from './plans/plan-period.ts'
 import {
   type AccountFacts,
+  type Adoption,
+  chainsOf,
   type Difference,
   differences,
   FACTS_MAX,
-  type GrantFact,
   type MeterFacts,
 } from './reconciliation.ts'
 import { Statements } from './statement.store.ts'
@@ -45,8 +46,6 @@ import { budgetNow, budgetWaitMs, type VisitorBudget } from './visitor-budget.ts
 import type { Webhooks } from './webhooks/webhooks.do.ts'
 
 const v = METER_API_VERSION
-/** Id of the grant that carries the balance of an imported account. */
-const IMPORT_GRANT = 'import'
 
 /** Tables of one account's meter. */
 export const tablesOf = (storage: MeterStorage, { sql } = storage) => ({
@@ -233,7 +232,16 @@ export class AccountLedger implements StreamPayer {
   /** Compares the account with D1, and makes the repairs of this side if asked to. */
   reconcile(d1: AccountFacts, apply: boolean, nowMs: number): readonly Difference[] {
     const found = differences(d1, this.#facts(d1.keys))
-    if (apply) for (const difference of found) this.#repair(difference, nowMs)
+    if (!apply || found.length === 0) return found
+    // A new cap counts the usage that is settled.
+    this.#tables.store.settleUsage()
+    for (const difference of found) this.#repair(difference, nowMs)
+    const spent = new Map(d1.keys.map(({ hash, used }) => [hash, used]))
+    for (const [first, ...heirs] of chainsOf(d1.keys))
+      this.#tables.caps.raiseSpent(
+        first,
+        [first, ...heirs].reduce((sum, hash) => sum + (spent.get(hash) ?? 0), 0),
+      )
     return found
   }
 
@@ -243,7 +251,7 @@ export class AccountLedger implements StreamPayer {
     return {
       plan: plans.read()?.plan ?? null,
       grants: store.grants(FACTS_MAX),
-      used: spent + writtenOff,
+      used: store.uncopiedMs() === 0 ? store.usedBeforeImport() + spent + writtenOff : null,
       keys: keys.map(({ hash }) => {
         const { at: expiresMs, heir } = ends.of(hash)
         return { hash, isRevoked: store.isRevoked(hash), cap: caps.capOf(hash), expiresMs, heir }
@@ -274,15 +282,19 @@ export class AccountLedger implements StreamPayer {
   }
 
   /**
-   * Takes over an exported account if this one is empty: its balance, once, and the ids of grants that the balance
-   * already contains. Returns false and changes nothing otherwise.
+   * Takes over an exported account if this one is empty, with the limits of its keys. True if that is done, also by an
+   * earlier call; otherwise it returns false and changes nothing.
    */
-  adopt(balance: MicroCredits, grants: readonly GrantFact[], plan: PlanInput, nowMs: number): boolean {
+  adopt({ id, balance, plan, facts }: Adoption, nowMs: number): boolean {
     const { store, plans } = this.#tables
+    if (store.grantAmount(id) === balance) return true
     if (store.account().granted > 0 || plans.read() !== null || store.grants(1).length > 0) return false
     this.applyPlan({ ...plan, firstMicro: 0 }, nowMs)
-    for (const { id, micro, atMs } of grants) store.putGrant(id, micro, atMs)
-    return this.grant(IMPORT_GRANT, balance, nowMs).ok
+    store.putIncluded(facts.grants, facts.used)
+    const given = this.grant(id, balance, nowMs)
+    if (!given.ok || given.repeated) throw new Error('the grant of an imported balance must be new')
+    this.reconcile(facts, true, nowMs)
+    return true
   }
 
   /** Reclaims the leases of isolates that stopped reporting. */

@@ -22,7 +22,7 @@ import type { AccountBalance, GrantResponse, KeySums, MeterApi } from './meter-a
 import { METER_SCHEMA } from './meter-schema.ts'
 import type { PipelineReport, PipelineResponse } from './pipeline-report.ts'
 import type { PlanInput, PlanState } from './plans/plan-period.ts'
-import type { AccountFacts, Difference, GrantFact } from './reconciliation.ts'
+import type { AccountFacts, Adoption, Difference } from './reconciliation.ts'
 import { RequestBuckets } from './request-buckets.ts'
 import type { Statement } from './statement.ts'
 import type { StreamReport, StreamResponse, StreamView } from './streams/stream-api.ts'
@@ -143,12 +143,21 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements MeterA
     return this.#tables.visitors.waitMs(wholeMicro(perHour), wholeMicro(amount), Date.now())
   }
 
+  async copyUsage(): Promise<void> {
+    const { store } = this.#tables
+    if (store.uncopiedMs() === 0) return
+    const now = Date.now()
+    const before = store.changes()
+    await copyRows(store, gatewayOf(this.env))
+    store.markCopied(now, before)
+  }
+
   reconcile(d1: AccountFacts, apply: boolean): Promise<readonly Difference[]> {
     return this.#decide((now) => this.#ledger.reconcile(d1, apply, now))
   }
 
-  async adopt(balance: MicroCredits, grants: readonly GrantFact[], plan: PlanInput): Promise<boolean> {
-    const isAdopted = await this.#decide((now) => this.#ledger.adopt(balance, grants, plan, now))
+  async adopt(exported: Adoption): Promise<boolean> {
+    const isAdopted = await this.#decide((now) => this.#ledger.adopt(exported, now))
     await this.#wakeAt(this.#ledger.periodEndMs)
     return isAdopted
   }
@@ -270,15 +279,13 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements MeterA
     const changedMs = store.uncopiedMs()
     if (changedMs === 0) return
     if (this.#copyMs(changedMs) > now) return this.#wakeAt(this.#copyMs(changedMs))
-    const before = store.changes()
     try {
-      await copyRows(store, gatewayOf(this.env))
+      await this.copyUsage()
     } catch (error) {
       logEvent('usage_copy_failed', { error })
       this.#noteLateCopy(this.#copyMs(changedMs), now)
       return this.#wakeAt(now + COPY_RETRY_MS)
     }
-    store.markCopied(now, before)
     this.#noteLateCopy(null, now)
     // More changes are likely. Setting the alarm now avoids setting a later one first.
     await this.#wakeAt(this.#copyMs(now))

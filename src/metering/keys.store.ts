@@ -36,6 +36,11 @@ export class KeyCaps extends Tables {
     this.#hasAny = true
   }
 
+  /** The key's chain has spent at least this much. */
+  raiseSpent(keyHash: KeyHash, spent: MicroCredits): void {
+    this.run('UPDATE caps SET spent = max(spent, ?) WHERE key_hash = ?', spent, this.#rootOf(keyHash))
+  }
+
   /** The cap of the key's rotation chain; null: none. */
   capOf(keyHash: KeyHash): MicroCredits | null {
     const select = 'SELECT cap FROM caps WHERE key_hash = ?'

@@ -6,7 +6,7 @@ import type { AccountState } from './account-state.ts'
 import type { LeaseMeterApi } from './lease-api.ts'
 import type { PipelineMeterApi } from './pipeline-report.ts'
 import type { PlanInput, PlanState } from './plans/plan-period.ts'
-import type { AccountFacts, Difference, GrantFact } from './reconciliation.ts'
+import type { AccountFacts, Adoption, Difference } from './reconciliation.ts'
 import type { Statement, StatementSums } from './statement.ts'
 import type { StreamMeterApi, StreamView } from './streams/stream-api.ts'
 import type { StackedUsage, UsagePage, UsagePosition, UsageReport } from './usage.ts'
@@ -39,13 +39,15 @@ export interface AccountMeterApi {
   replaceKey(oldHash: KeyHash, newHash: KeyHash): Promise<void>
   /** Lets the new key share the cap and spending of its predecessor. Idempotent. */
   inheritKey(oldHash: KeyHash, newHash: KeyHash): Promise<void>
+  /** Copies usage to D1 now. Rejects if that fails. */
+  copyUsage(): Promise<void>
   /** Differences from D1. With `apply`, those that this side can repair are repaired. */
   reconcile(d1: AccountFacts, apply: boolean): Promise<readonly Difference[]>
   /**
-   * Takes over the balance of an exported account, and the ids of its grants, if this account is empty. Otherwise it
-   * returns false and changes nothing.
+   * Takes over an exported account if this one is empty. Otherwise it changes nothing, and returns whether it did so
+   * before.
    */
-  adopt(balance: MicroCredits, grants: readonly GrantFact[], plan: PlanInput): Promise<boolean>
+  adopt(exported: Adoption): Promise<boolean>
   balance(keyHash?: KeyHash): Promise<AccountBalance>
   /** Starts a plan for an account that has no plan. Otherwise it returns false and changes nothing. */
   beginPlan(order: PlanInput): Promise<boolean>

@@ -171,19 +171,31 @@ export class MeterStore extends Tables {
   }
 
   grantAmount(id: string): number | null {
-    return this.first<{ amount: number }>('SELECT amount FROM grants WHERE id = ?', id)?.amount ?? null
+    const select = 'SELECT amount FROM grants WHERE id = ?1 UNION ALL SELECT amount FROM included WHERE id = ?1'
+    return this.first<{ amount: number }>(select, id)?.amount ?? null
   }
 
   /** Newest grants first. */
   grants(limit: number): GrantFact[] {
     return this.all<{ id: string; micro: number; atMs: number }>(
-      'SELECT id, amount AS micro, at AS atMs FROM grants ORDER BY at DESC, id LIMIT ?',
+      `SELECT id, amount AS micro, at AS atMs FROM (SELECT * FROM grants UNION ALL SELECT * FROM included)
+       ORDER BY at DESC, id LIMIT ?`,
       limit,
     )
   }
 
   putGrant(id: string, amount: number, atMs: number): void {
     this.run('INSERT INTO grants VALUES (?, ?, ?)', id, amount, atMs)
+  }
+
+  /** Grants and usage that an imported balance already contains. Statements do not count them. */
+  putIncluded(grants: readonly GrantFact[], used: number): void {
+    for (const { id, micro, atMs } of grants) this.run('INSERT INTO included VALUES (?, ?, ?)', id, micro, atMs)
+    this.run('INSERT INTO imported VALUES (1, ?)', used)
+  }
+
+  usedBeforeImport(): number {
+    return this.first<{ used: number }>('SELECT used FROM imported')?.used ?? 0
   }
 
   /** Pipeline totals already charged or written off. */

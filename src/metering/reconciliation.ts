@@ -5,6 +5,8 @@
 
 import type { MicroCredits } from '../core/amount.ts'
 import type { KeyHash } from '../core/ids.ts'
+import { pairs } from '../core/pairs.ts'
+import type { PlanInput } from './plans/plan-period.ts'
 
 export interface GrantFact {
   readonly id: string
@@ -21,26 +23,37 @@ interface KeyFact {
   readonly cap: MicroCredits | null
   /** The key that this one replaced. */
   readonly replaces: KeyHash | null
+  /** Its usage that was copied to D1. */
+  readonly used: MicroCredits
 }
 
-/** Newest grants and keys of an account, at most FACTS_MAX of each. */
+/** Newest grants, and live or newest keys of an account, at most FACTS_MAX of each. */
 export interface AccountFacts {
   readonly plan: string
   readonly grants: readonly GrantFact[]
   readonly keys: readonly KeyFact[]
-  /** Sum of the usage that was copied to D1. */
+  /** Sum of the usage that was copied to D1, of all keys. */
   readonly used: MicroCredits
 }
 
 export const FACTS_MAX = 1_000
 
+/** An exported account for an empty meter. The balance already contains the grants and usage of `facts`. */
+export interface Adoption {
+  /** Id of the grant that carries the balance; another one for each export. */
+  readonly id: string
+  readonly balance: MicroCredits
+  readonly plan: PlanInput
+  readonly facts: AccountFacts
+}
+
 /** The same from the meter. Keys are those of D1, in the same order. */
 export interface MeterFacts {
   readonly plan: string | null
   readonly grants: readonly GrantFact[]
-  readonly keys: readonly (Omit<KeyFact, 'replaces'> & { readonly heir: KeyHash | null })[]
-  /** Charged or written off. */
-  readonly used: MicroCredits
+  readonly keys: readonly (Omit<KeyFact, 'replaces' | 'used'> & { readonly heir: KeyHash | null })[]
+  /** Charged or written off; null: D1 may lack the latest changes, which may be refunds. */
+  readonly used: MicroCredits | null
 }
 
 export interface Difference {
@@ -53,12 +66,17 @@ export interface Difference {
   readonly repair: 'd1' | 'meter' | 'none'
 }
 
-/** Differences in the order in which they are repaired: grants before the spending that they cover. */
+/**
+ * Differences in the order in which they are repaired: grants before the spending that they cover, successors before
+ * the caps that a chain shares.
+ */
 export function differences(d1: AccountFacts, meter: MeterFacts): Difference[] {
   const plan: Difference[] =
     d1.plan === meter.plan ? [] : [{ what: 'plan', id: '', d1: d1.plan, meter: meter.plan, repair: 'none' }]
   const used: Difference[] =
-    d1.used > meter.used ? [{ what: 'used', id: '', d1: d1.used, meter: meter.used, repair: 'meter' }] : []
+    meter.used !== null && d1.used > meter.used
+      ? [{ what: 'used', id: '', d1: d1.used, meter: meter.used, repair: 'meter' }]
+      : []
   return [...grantDifferences(d1.grants, meter.grants), ...used, ...plan, ...keyDifferences(d1.keys, meter.keys)]
 }
 
@@ -79,23 +97,43 @@ function grantDifferences(d1: readonly GrantFact[], meter: readonly GrantFact[])
   ]
 }
 
-function keyDifferences(d1: readonly KeyFact[], meter: MeterFacts['keys']): Difference[] {
-  const successors = new Map(d1.flatMap(({ hash, replaces }) => (replaces === null ? [] : [[replaces, hash]])))
-  return d1.flatMap((key, index): Difference[] => {
-    const own = meter[index]
-    if (own === undefined) return []
+/** Each chain of rotations, from its first key on. */
+export function chainsOf(keys: AccountFacts['keys']): (readonly [KeyHash, ...KeyHash[]])[] {
+  const hashes = new Set(keys.map(({ hash }) => hash))
+  const successors = new Map(keys.flatMap(({ hash, replaces }) => (replaces === null ? [] : [[replaces, hash]])))
+  const firsts = keys.filter(({ replaces }) => replaces === null || !hashes.has(replaces))
+  return firsts.map(({ hash: first }) => {
+    const chain: [KeyHash, ...KeyHash[]] = [first]
+    for (let last = first, next = successors.get(last); next !== undefined; next = successors.get(last)) {
+      // Wrong rows may form a circle.
+      successors.delete(last)
+      chain.push(next)
+      last = next
+    }
+    return chain
+  })
+}
+
+function keyDifferences(d1: AccountFacts['keys'], meter: MeterFacts['keys']): Difference[] {
+  const known = new Map(meter.map((own) => [own.hash, own]))
+  const replaced = new Set(d1.map(({ replaces }) => replaces))
+  const heirs = chainsOf(d1).flatMap((chain) =>
+    [...pairs(chain)].flatMap(([id, heir]): Difference[] =>
+      known.get(id)?.heir === null ? [{ what: 'heir', id, d1: heir, meter: null, repair: 'meter' }] : [],
+    ),
+  )
+  const limits = d1.flatMap((key): Difference[] => {
     const { hash: id } = key
-    const heir = successors.get(id) ?? null
+    const own = known.get(id)
+    if (own === undefined) return []
     return [
-      ...(heir !== null && own.heir === null
-        ? [{ what: 'heir', id, d1: heir, meter: null, repair: 'meter' } as const]
-        : []),
       ...stricter('revoked', id, key.isRevoked || null, own.isRevoked || null),
       // A rotation ends the old key in D1 and names its successor in the meter.
-      ...(heir === null ? stricter('expires', id, key.expiresMs, own.expiresMs) : []),
+      ...(replaced.has(id) ? [] : stricter('expires', id, key.expiresMs, own.expiresMs)),
       ...stricter('cap', id, key.cap, own.cap),
     ]
   })
+  return [...heirs, ...limits]
 }
 
 /** The smaller limit wins; null is none. */

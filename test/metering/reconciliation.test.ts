@@ -3,7 +3,15 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { keyHashOf } from '../../src/core/ids.ts'
-import { type AccountFacts, type Difference, differences, type MeterFacts } from '../../src/metering/reconciliation.ts'
+import {
+  type AccountFacts,
+  chainsOf,
+  type Difference,
+  differences,
+  type MeterFacts,
+} from '../../src/metering/reconciliation.ts'
+
+type Hash = ReturnType<typeof keyHashOf>
 
 const grant = fc.record({ id: fc.constantFrom('a', 'b', 'c'), micro: fc.constant(5), atMs: fc.constant(0) })
 const grants = fc.uniqueArray(grant, { selector: ({ id }) => id })
@@ -38,7 +46,7 @@ function repaired(d1: Side, meter: Side, found: readonly Difference[]): { d1: Si
 }
 const compare = (d1: Side, meter: Side) =>
   differences(
-    { ...d1, plan: 'p', keys: d1.keys.map((one, i) => ({ ...one, hash: HASHES[i]!, replaces: null })) },
+    { ...d1, plan: 'p', keys: d1.keys.map((one, i) => ({ ...one, hash: HASHES[i]!, replaces: null, used: 0 })) },
     { ...meter, plan: 'p', keys: meter.keys.map((one, i) => ({ ...one, hash: HASHES[i]!, heir: null })) },
   )
 /** Null is no limit. */
@@ -77,19 +85,35 @@ it('leaves to the operator what has no safe repair', () => {
   ])
 })
 
-it('tells the meter a successor, and does not compare the end of a replaced key', () => {
-  const [old, next] = HASHES as [(typeof HASHES)[number], (typeof HASHES)[number]]
-  const none = { isRevoked: false, cap: null, expiresMs: null }
+const LIMITS = { isRevoked: false, cap: null, expiresMs: null }
+
+it('tells the meter successors from the first key of a chain on, before caps, whatever the order of the keys', () => {
+  const [a, b, c] = ['a', 'b', 'c'].map(keyHashOf) as [Hash, Hash, Hash]
   const keys = [
-    { ...none, hash: next, replaces: old },
-    { ...none, hash: old, expiresMs: 7, replaces: null },
+    { ...LIMITS, hash: a, cap: 5, expiresMs: 7, replaces: null, used: 0 },
+    { ...LIMITS, hash: b, cap: 5, expiresMs: 8, replaces: a, used: 0 },
+    { ...LIMITS, hash: c, cap: 5, replaces: b, used: 0 },
   ]
-  const known = (heir: typeof old | null) => [
-    { ...none, hash: next, heir: null },
-    { ...none, hash: old, heir },
-  ]
-  expect(differences({ ...NOTHING, keys }, { ...NOTHING, keys: known(null) })).toEqual([
-    { what: 'heir', id: old, d1: next, meter: null, repair: 'meter' },
-  ])
-  expect(differences({ ...NOTHING, keys }, { ...NOTHING, keys: known(next) })).toEqual([])
+  for (const order of [keys, keys.toReversed()]) {
+    const none = order.map(({ hash }) => ({ ...LIMITS, hash, heir: null }))
+    const found = differences({ ...NOTHING, keys: order }, { ...NOTHING, keys: none })
+    expect(found.slice(0, 2).map(({ what, id, d1 }) => [what, id, d1])).toEqual([
+      ['heir', a, b],
+      ['heir', b, c],
+    ])
+    // The end of a replaced key is not compared.
+    expect(found.slice(2).map(({ what }) => what)).toEqual(['cap', 'cap', 'cap'])
+  }
+  const known = [a, b, c].map((hash, at) => ({ ...LIMITS, hash, cap: 5, heir: [b, c, null][at] ?? null }))
+  expect(differences({ ...NOTHING, keys }, { ...NOTHING, keys: known })).toEqual([])
+})
+
+it('ends for keys that replace each other', () => {
+  const [a, b] = HASHES as [Hash, Hash]
+  const of = (hash: Hash, replaces: Hash | null) => ({ ...LIMITS, hash, replaces, used: 0 })
+  expect(chainsOf([of(a, null), of(a, b), of(b, a)])).toEqual([[a, b, a]])
+})
+
+it('does not charge again while D1 may lack a refund', () => {
+  expect(differences({ ...NOTHING, used: 9 }, { ...NOTHING, used: null })).toEqual([])
 })

@@ -75,15 +75,21 @@ export interface Platform {
   readonly now: () => number
 }
 
-/** Every method handles the next few accounts after the cursor. */
+/** The next few accounts after a cursor. */
+export interface RecoveryPage<T> {
+  readonly done: readonly T[]
+  readonly failed: readonly AccountId[]
+  readonly next: AccountId | null
+}
+
 export interface Recovery {
   reconcile(
     after: string,
     apply: boolean,
-  ): Promise<readonly { readonly account: string; readonly differences: readonly Difference[] }[]>
-  export(after: string): Promise<readonly ExportedAccount[]>
-  /** False: another account with this name exists. */
-  import(account: ExportedAccount): Promise<Result<boolean, Refusal>>
+  ): Promise<RecoveryPage<{ readonly account: AccountId; readonly differences: readonly Difference[] }>>
+  export(after: string): Promise<RecoveryPage<ExportedAccount>>
+  /** False: another account with this name exists. `region`: where a new meter is created. */
+  import(account: ExportedAccount, region: string | null): Promise<Result<boolean, Refusal>>
 }
 
 export interface ArchiveBackfill {

@@ -85,7 +85,10 @@ export function platformOf(
       nowMs: now,
     }),
     staff: new StaffStore(db, keySecret),
-    recovery: new RecoveryService(ports),
+    recovery: new RecoveryService({
+      ...ports,
+      report: (account, error) => logEvent('account_recovery_failed', { account, error }),
+    }),
     audit: auditIn(db),
     rows: rowsOf(db),
     usageRows: rowsOf(usage),

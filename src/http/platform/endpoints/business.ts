@@ -3,6 +3,7 @@
 // millionths of a dollar; the cost is an estimate and never affects credits.
 
 import * as z from 'zod'
+import { IMPORT_GRANT } from '../../../accounts/exported-account.ts'
 import { moneyText } from '../../../billing/checkout/money.ts'
 import { formatCredits, type MicroCredits } from '../../../core/amount.ts'
 import { err } from '../../../core/result.ts'
@@ -31,7 +32,7 @@ const RefusalDayRow = z.object({ day: z.int(), code: z.string(), count: z.int() 
 const PaidOrdersRow = z.object({ currency: z.string(), orders: z.int(), minor: z.int(), refunded: z.int() })
 const USED = 'SELECT day, product, calls AS count, micro FROM usage_days WHERE day >= ? AND day < ? ORDER BY 1, 2'
 const GRANTED = `SELECT created - created % ${DAY_MS} AS day, sum(micro) AS micro FROM grants
-  WHERE created >= ? AND created < ? GROUP BY 1 ORDER BY 1`
+  WHERE created >= ? AND created < ? AND id NOT LIKE '${IMPORT_GRANT}%' GROUP BY 1 ORDER BY 1`
 const REFUSED = `SELECT hour - hour % ${DAY_MS} AS day, code, sum(count) AS count FROM refusal_counts
   WHERE hour >= ? AND hour < ? GROUP BY 1, 2 ORDER BY 1, 2`
 const PAID = `SELECT currency, count(*) AS orders, sum(minor) AS minor, sum(refunded) AS refunded FROM orders

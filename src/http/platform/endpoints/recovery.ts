@@ -1,18 +1,16 @@
 // Operator endpoints for recovery: compare D1 with the meters, export and import accounts.
 
 import * as z from 'zod'
-import { ExportedAccount, RECOVERY_PAGE } from '../../../accounts/exported-account.ts'
+import { ExportedAccount } from '../../../accounts/exported-account.ts'
 import { AccountId } from '../../../core/ids.ts'
 import { defineEndpoint, okResponse, reply } from '../endpoint.ts'
+import { MeterRegion } from '../fields.ts'
 
 const Value = z.union([z.string(), z.number(), z.boolean()]).nullable()
 const After = AccountId.optional().describe('Value of `next` from the previous call')
 const NextAccount = AccountId.nullable().describe('Cursor for the next call; null: all accounts are done')
+const Failed = z.array(AccountId).describe('Accounts that failed: see the log, then repeat')
 const IMPORT_MAX_BYTES = 2 * 1024 * 1024
-
-/** The last account of a full page. */
-const nextOf = (page: readonly { readonly account: string }[]) =>
-  page.length < RECOVERY_PAGE ? null : (page.at(-1)?.account ?? null)
 
 const reconcileAccounts = defineEndpoint({
   id: 'reconcileAccounts',
@@ -49,16 +47,17 @@ const reconcileAccounts = defineEndpoint({
             .meta({ id: 'AccountDifference' }),
         )
         .describe('Differences, in the order of their repair'),
+      failed: Failed,
       next: NextAccount,
     }),
-    { checked: 5, differences: [{ what: 'grant', d1: 500000000, meter: null, repair: 'meter' }] },
+    { checked: 5, differences: [{ what: 'grant', d1: 500000000, meter: null, repair: 'meter' }], failed: [] },
   ),
   handle: async ({ body: { after = '', apply } }, { recovery }) => {
-    const page = await recovery.reconcile(after, apply)
-    const differences = page.flatMap(({ account, differences }) =>
+    const { done, failed, next } = await recovery.reconcile(after, apply)
+    const differences = done.flatMap(({ account, differences }) =>
       differences.map((difference) => ({ account, ...difference })),
     )
-    return reply(200, { checked: page.length, differences, next: nextOf(page) })
+    return reply(200, { checked: done.length, differences, failed, next })
   },
 })
 
@@ -70,6 +69,7 @@ const EXAMPLE: z.infer<typeof ExportedAccount> = {
   balance: 12_500_000,
   grants: [{ id: 'grant:invoice-4711', micro: 500_000_000, created: 1_785_542_400_000 }],
   keys: [],
+  keys_left_out: 0,
 }
 
 const exportAccounts = defineEndpoint({
@@ -81,12 +81,12 @@ const exportAccounts = defineEndpoint({
   query: z.strictObject({ after: After }),
   responses: okResponse(
     'A page of accounts',
-    z.object({ accounts: z.array(ExportedAccount).describe('Accounts by name'), next: NextAccount }),
-    { accounts: [EXAMPLE] },
+    z.object({ accounts: z.array(ExportedAccount).describe('Accounts by name'), failed: Failed, next: NextAccount }),
+    { accounts: [EXAMPLE], failed: [] },
   ),
   handle: async ({ query: { after = '' } }, { recovery }) => {
-    const accounts = await recovery.export(after)
-    return reply(200, { accounts, next: nextOf(accounts) })
+    const { done, failed, next } = await recovery.export(after)
+    return reply(200, { accounts: done, failed, next })
   },
 })
 
@@ -95,10 +95,10 @@ const importAccount = defineEndpoint({
   route: 'POST /admin/import',
   summary: 'Import an exported account',
   description:
-    'Adds rows that are missing. A meter without grants takes over the balance, once. Its plan gives its next credits with the next period. Idempotent.',
+    'An empty meter takes over the balance, once, and its plan gives the next credits with the next period; a meter in use is a conflict. Then adds rows that are missing. Idempotent.',
   role: 'owner',
   body: {
-    schema: z.strictObject(ExportedAccount.shape),
+    schema: z.strictObject({ ...ExportedAccount.shape, region: MeterRegion }),
     optional: false,
     maxBytes: IMPORT_MAX_BYTES,
     example: EXAMPLE,
@@ -111,9 +111,9 @@ const importAccount = defineEndpoint({
     }),
     { imported: true },
   ),
-  handle: async ({ body }, { recovery }) => {
-    const imported = await recovery.import(body)
-    return imported.ok ? reply(200, { account: body.account, imported: imported.value }) : imported
+  handle: async ({ body: { region = null, ...exported } }, { recovery }) => {
+    const imported = await recovery.import(exported, region)
+    return imported.ok ? reply(200, { account: exported.account, imported: imported.value }) : imported
   },
 })
 
