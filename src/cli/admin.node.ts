@@ -32,7 +32,7 @@ export function adminProgram(shell: Shell): Command {
   webhookCommands(admin, act)
   usageCommand(admin, act)
   staffCommands(admin, act)
-  recoveryCommands(admin, act)
+  recoveryCommands(admin, act, shell.print)
   return admin
 }
 

@@ -21,7 +21,10 @@ export interface Shell {
   fail(): void
 }
 
-/** The result of a command: the response for `--json`, and a string for people. An empty string prints no line. */
+/**
+ * The result of a command: the response for `--json`, and a string for people. An empty string prints no line, and
+ * undefined no JSON.
+ */
 export interface CommandResult {
   readonly json: unknown
   readonly text: string
@@ -74,7 +77,7 @@ export function commandRunner(shell: Shell): CommandAction {
       const outcome = await run(new GatewayClient(target.value, names, shell.note), ...args)
       if (!outcome.ok) return fail(outcome.error)
       const { json, text, notes = [], isFailure = false } = outcome.value
-      if (globals.json === true) shell.print(JSON.stringify(json, null, 2))
+      if (globals.json === true && json !== undefined) shell.print(JSON.stringify(json, null, 2))
       else if (text !== '') shell.print(text)
       for (const note of notes) shell.note(note)
       if (isFailure) shell.fail()

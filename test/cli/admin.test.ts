@@ -1,3 +1,6 @@
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { adminProgram } from '../../src/cli/admin.node.ts'
 import { refusal, say, startStub } from './stub.ts'
@@ -67,9 +70,14 @@ describe('the operator’s commands', () => {
     ['webhook clear a', {}, 'DELETE /admin/accounts/a/webhook', null],
     ['staff add kim --role support', { token: 'cqo_x' }, 'POST /admin/staff', { name: 'kim', role: 'support' }],
     ['staff list', { staff: [] }, 'GET /admin/staff', null],
-    ['reconcile', { checked: 0, differences: [], next: null }, 'POST /admin/reconcile', { apply: false }],
-    ['reconcile --apply', { checked: 0, differences: [], next: null }, 'POST /admin/reconcile', { apply: true }],
-    ['export', { accounts: [], next: null }, 'GET /admin/export', null],
+    ['reconcile', { checked: 0, differences: [], failed: [], next: null }, 'POST /admin/reconcile', { apply: false }],
+    [
+      'reconcile --apply',
+      { checked: 0, differences: [], failed: [], next: null },
+      'POST /admin/reconcile',
+      { apply: true },
+    ],
+    ['export', { accounts: [], failed: [], next: null }, 'GET /admin/export', null],
     ['staff revoke kim', {}, 'DELETE /admin/staff/kim', null],
     ['audit --account a', { audit: [{ at: 0 }], next: 7 }, 'GET /admin/audit?account=a', null],
     ['feed reset', { reset: true }, 'POST /admin/feed/reset', null],
@@ -247,6 +255,56 @@ describe('the operator’s commands', () => {
       ['day', 'key', 'label', 'product', 'type', 'calls', 'stream minutes', 'rows', 'credits'],
       ...[1, 2].map(() => ['2026-11-21', 'a1a1a1a1a1a1', 'info', 'l2Book', '3', '0', '2', '3']),
       ['2026-11-01 to 2026-11-22', 'total', '6', '0', '2', '6'],
+    ])
+    stub.stop()
+    stub = await startStub(() => answer)
+  })
+})
+
+describe('an export and an import', () => {
+  const account = (name: string, left = 0) => ({ account: name, keys: [], keys_left_out: left })
+
+  it('print each page at once, and name what is missing', async () => {
+    const pages: (readonly [number, unknown])[] = [
+      [200, { accounts: [account('a'), account('b', 7)], failed: ['c'], next: 'c' }],
+      [200, { accounts: [account('d')], failed: [], next: null }],
+    ]
+    stub.stop()
+    stub = await startStub(() => pages[stub.seen.length - 1] ?? refusal(500, 'is away'))
+    const { out, notes, failed } = await admin('export')
+    expect(out.map((line) => JSON.parse(line).account)).toEqual(['a', 'b', 'd'])
+    expect(notes).toEqual([expect.stringMatching(/^b: 7 keys/), expect.stringMatching(/^c: failed/), '3 accounts'])
+    expect(failed).toBe(true)
+    pages.length = 1
+    stub.seen.length = 0
+    const broken = await admin('export')
+    expect([broken.out.length, broken.failed, broken.notes[0]]).toEqual([
+      2,
+      true,
+      expect.stringContaining('not complete'),
+    ])
+    stub.stop()
+    stub = await startStub(() => answer)
+  })
+
+  it('continue after a line that is refused', async () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'import-')), 'accounts.jsonl')
+    writeFileSync(file, `${['a', 'b', 'c'].map((name) => JSON.stringify(account(name))).join('\n')}\nno JSON\n`)
+    stub.stop()
+    stub = await startStub(() => {
+      const name = 'abc'[stub.seen.length - 1]
+      return name === 'a' ? refusal(413, 'is too large') : [200, { account: name, imported: name !== 'b' }]
+    })
+    const { out, notes, failed } = await admin(['import', file, '--region', 'weur'])
+    expect(stub.seen.map(({ body }) => body)).toEqual(
+      ['a', 'b', 'c'].map((name) => ({ ...account(name), region: 'weur' })),
+    )
+    expect([out, failed]).toEqual([['imported 1 accounts'], true])
+    expect(notes).toEqual([
+      'line 1: a: is too large',
+      expect.stringMatching(/^line 2: b: another account/),
+      'line 4: not a JSON object',
+      expect.stringMatching(/^Correct/),
     ])
     stub.stop()
     stub = await startStub(() => answer)
