@@ -35,6 +35,8 @@ beforeAll(async () => {
   ])
   for (const [i, id] of ['a', 'b', 'c'].entries())
     await ask('POST', '/accounts/zeta/grants', { credits: 10 * (i + 1), idempotency_key: id })
+  // A balance that moved here from another gateway, not new credits.
+  await bindings.ACCOUNTS.prepare("INSERT INTO grants VALUES ('other', 'import:a', 1000000, ?)").bind(hour).run()
   const insert = `INSERT INTO refusals (at, request_id, account, key_hash, product, type, code, message)
     VALUES (?, ?, 'Acme-1', ?, 'info', 'l2Book', ?, 'no')`
   for (const [i, code] of ['rate_limited', 'forbidden', 'rate_limited'].entries())
