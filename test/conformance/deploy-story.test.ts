@@ -13,6 +13,8 @@ import { startProbe } from '../rehearsal/account/probe.node.ts'
 
 /** Each program that is started here starts wrangler up to a dozen times. */
 const CEILING_MS = 300_000
+/** A part of `npm run rehearse`, because it takes three minutes of CPU time. */
+const played = it.runIf(process.env.REHEARSAL !== undefined)
 const FEED_TOKEN = 'the-feed-token-of-the-environment'
 const WEIR = 'https://weir.me.workers.dev'
 const DATABASES = ['accounts', 'usage', 'history']
@@ -122,7 +124,7 @@ async function balance(): Promise<string> {
 
 let key = ''
 
-it(
+played(
   'fills an empty account with stores and tables',
   async () => {
     // Wrangler would create stores for the probe.
@@ -157,7 +159,7 @@ it(
   CEILING_MS,
 )
 
-it(
+played(
   'resumes a first deploy that failed, with the same secrets, and shows none',
   async () => {
     cloudflare.failing = 'weir-jobs'
@@ -189,7 +191,7 @@ it(
   CEILING_MS,
 )
 
-it(
+played(
   'creates a key with the command of the guide, and serves and charges a call',
   async () => {
     const { ADMIN_TOKEN } = textsOf(cloudflare.current('weir'), 'secret_text')
@@ -204,7 +206,7 @@ it(
   CEILING_MS,
 )
 
-it(
+played(
   'updates the routes, which keep secrets, keys and balances, and rolls them back',
   async () => {
     const byPath = async () => (await exchangeStatus(`/k/${key}/info`)).status
@@ -222,7 +224,7 @@ it(
   CEILING_MS,
 )
 
-it(
+played(
   'deploys the probe of the rehearsal, reports what the account does, and deletes it',
   async () => {
     const { code, said } = await run('test/rehearsal/main.node.ts', ['--account'])

@@ -97,7 +97,7 @@ describe('the pages', () => {
     const schemas = [
       ...CATALOGUE.flatMap(({ type, request, response }) => [
         [type, request],
-        [type, response],
+        [type, response()],
       ]),
       ...CHANNELS.flatMap((channel) => [
         [channel.type, channel.request],
