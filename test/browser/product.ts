@@ -50,7 +50,7 @@ afterAll(async () => {
   folder.remove()
 })
 
-/** Opens a page in a new browser context, in which `before` ran first. */
+/** Opens a path or an address in a new browser context, in which `before` ran first. */
 export async function open(
   path: string,
   { before = '', ...options }: { readonly before?: string; readonly [option: string]: unknown } = {},
@@ -59,7 +59,7 @@ export async function open(
   if (before !== '') await context.addInitScript(before)
   const page = await context.newPage()
   const troubles = troublesOf(page)
-  await page.goto(`${dev.url}${path}`)
+  await page.goto(new URL(path, dev.url).href)
   return { context, page, troubles }
 }
 export async function signIn(page: Page, token: string): Promise<void> {
