@@ -24,6 +24,7 @@ const START_MS = Date.UTC(2026, 10, 23)
 const USER = `0x${'1'.repeat(40)}`
 const USERS = [USER, addressOf(2), addressOf(3)]
 const HOUR_MS = 3_600_000
+const CEILING_MS = 300_000
 /** A block each half hour of two days, and of the next, with which both are whole. */
 const BLOCKS = 100
 const OBJECT_BYTES = 6_000
@@ -81,7 +82,7 @@ describe.skipIf(missing !== null)('DuckDB', () => {
       writeFileSync(join(folder.path, key), bytes)
     }
     duckDb = await openDuckDb(folder.path)
-  })
+  }, CEILING_MS)
   afterAll(async () => {
     duckDb?.close()
     await worker?.stop()

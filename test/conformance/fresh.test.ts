@@ -34,6 +34,8 @@ const ENV = {
     .join(delimiter),
 }
 
+const CEILING_MS = 300_000
+
 interface Outcome {
   readonly code: number | null
   readonly text: string
@@ -129,24 +131,28 @@ describe('in a folder of any name, from a system’s Node', () => {
       const outcome = await npm(['run', '--silent', name, '--', ...args.split(' ').filter(Boolean)])
       expect(outcome).toEqual({ code, text: expect.stringMatching(says) })
     },
-    120_000,
+    CEILING_MS,
   )
 
-  it('npm start serves a book and the pages it names, and ends on SIGTERM', async () => {
-    let asked: Promise<number[]> | null = null
-    const outcome = await npm(['start', '--silent'], { PORT: '0' }, (text, end) => {
-      const [, url] = /Weir is ready at (\S+)/.exec(text) ?? []
-      const [, key] = /WEIR_KEY=(\S+)/.exec(text) ?? []
-      if (!url || !key || asked || !text.includes('Ctrl-C')) return
-      asked = ask(url, key, text).finally(end)
-    })
-    expect(await asked, outcome.text).toEqual([200, 200, 200, 200, 0])
-    expect(outcome.text).not.toContain('workerd ended')
-    expect(existsSync(join(folder, '.weir/secrets.json'))).toBe(true)
-    expect(existsSync(join(folder, '.weir/lock.json'))).toBe(false)
-    // Where a percent-encoded path would have put them.
-    expect(readdirSync(parent)).toEqual(['my weir é'])
-  }, 120_000)
+  it(
+    'npm start serves a book and the pages it names, and ends on SIGTERM',
+    async () => {
+      let asked: Promise<number[]> | null = null
+      const outcome = await npm(['start', '--silent'], { PORT: '0' }, (text, end) => {
+        const [, url] = /Weir is ready at (\S+)/.exec(text) ?? []
+        const [, key] = /WEIR_KEY=(\S+)/.exec(text) ?? []
+        if (!url || !key || asked || !text.includes('Ctrl-C')) return
+        asked = ask(url, key, text).finally(end)
+      })
+      expect(await asked, outcome.text).toEqual([200, 200, 200, 200, 0])
+      expect(outcome.text).not.toContain('workerd ended')
+      expect(existsSync(join(folder, '.weir/secrets.json'))).toBe(true)
+      expect(existsSync(join(folder, '.weir/lock.json'))).toBe(false)
+      // Where a percent-encoded path would have put them.
+      expect(readdirSync(parent)).toEqual(['my weir é'])
+    },
+    CEILING_MS,
+  )
 })
 
 /** Statuses of a book, a call of the chain and the two pages, and the exit code of the command that makes a key. */
@@ -162,14 +168,21 @@ async function ask(url: string, key: string, announced: string): Promise<number[
   return [...(await Promise.all(pages)).map(({ status }) => status), code ?? -1]
 }
 
-it('without packages and network, a command reports what is missing', async () => {
-  rmSync(join(folder, 'node_modules'), { recursive: true })
-  // Nothing listens at the end of the loopback.
-  const nowhere = {
-    npm_config_registry: 'http://127.0.0.1:9/',
-    npm_config_fetch_retries: '0',
-    npm_config_cache: join(parent, 'cache'),
-  }
-  const { code, text } = await npm(['run', '--silent', 'feed'], nowhere)
-  expect([code, text]).toEqual([1, expect.stringMatching(/Installing packages[\s\S]*run the same command again\.\s*$/)])
-}, 120_000)
+it(
+  'without packages and network, a command reports what is missing',
+  async () => {
+    rmSync(join(folder, 'node_modules'), { recursive: true })
+    // Nothing listens at the end of the loopback.
+    const nowhere = {
+      npm_config_registry: 'http://127.0.0.1:9/',
+      npm_config_fetch_retries: '0',
+      npm_config_cache: join(parent, 'cache'),
+    }
+    const { code, text } = await npm(['run', '--silent', 'feed'], nowhere)
+    expect([code, text]).toEqual([
+      1,
+      expect.stringMatching(/Installing packages[\s\S]*run the same command again\.\s*$/),
+    ])
+  },
+  CEILING_MS,
+)

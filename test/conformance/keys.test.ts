@@ -137,11 +137,17 @@ describe('the command line', () => {
     expect(JSON.parse(line ?? '')).toMatchObject({ plan: 'trial', keys: [{ kind: 'api' }] })
     const file = join(scratch().path, 'accounts.jsonl')
     writeFileSync(file, `${line}\n`)
+    // Its meter is in use.
+    expect(await run('admin', 'import', file)).toMatchObject({ code: 1, out: 'imported 0 accounts\n' })
+    writeFileSync(
+      file,
+      `${line?.replace('"account":"by-hand"', '"account":"moved"').replace(/"keys":\[.*\]/, '"keys":[]')}\n`,
+    )
     const imported = await run('admin', 'import', file)
     expect(imported).toMatchObject({ code: 0, out: 'imported 1 accounts\n' })
     const { differences, checked } = JSON.parse((await run('admin', 'reconcile', '--apply', '--json')).out)
-    expect(checked).toBe(exported.out.trim().split('\n').length)
-    expect(differences.filter((one: { account: string }) => one.account === 'by-hand')).toEqual([])
+    expect(checked).toBe(exported.out.trim().split('\n').length + 1)
+    expect(differences.filter(({ account }: { account: string }) => ['by-hand', 'moved'].includes(account))).toEqual([])
   })
 
   it('distinguishes replaced and active keys', async () => {

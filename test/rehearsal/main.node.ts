@@ -52,7 +52,7 @@ const durations: string[] = []
 
 await build(ROOT)
 await step('conformance, contract, credits and kills', () => tests(SUITES))
-await step('a first deploy, an update and a roll-back', () => tests(['deploy-story']))
+await step('deploys against a stand-in', () => tests(['deploy', 'deploy-story']))
 await step(`${clients} clients while all objects are reset`, async () => {
   const relays = Math.max(2, Math.ceil(clients / CLIENTS_PER_RELAY))
   const world = await startWorld({ rehearsal: new Rehearsal({ scale }), vars: { RELAYS_PER_REGION: `${relays}` } })
