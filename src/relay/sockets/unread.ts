@@ -69,13 +69,12 @@ const PROVING_RECHECK_MS = 50
 export class IsolateRelays {
   /** A relay that is reset runs no code, and its successor replaces it. */
   readonly #relays = new Map<string, WeakRef<RelayUnread>>()
+  /** The largest snapshot that waits for memory of the isolate. */
+  #waiting: { readonly bytes: number; readonly sinceMs: number; lastMs: number } | null = null
 
   add(name: string, relay: RelayUnread): void {
     this.#relays.set(name, new WeakRef(relay))
   }
-
-  /** The largest snapshot that waits for memory of the isolate. */
-  #waiting: { readonly bytes: number; readonly sinceMs: number; lastMs: number } | null = null
 
   onSnapshotWait(bytes: number, nowMs: number): void {
     const waiting = this.#waiting
