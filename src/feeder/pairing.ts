@@ -82,7 +82,10 @@ export class Pairing {
     return this.#next
   }
 
-  /** Characters in a stream's queue, by which the shell limits how far it reads ahead. */
+  /**
+   * Characters in a stream's queue, by which the shell limits how far it reads ahead. Late lines do not count: a stream that is
+   * not read because of them would never be read to its end, for which the block that takes them waits.
+   */
   waitingUnits(stream: StreamName): number {
     return this.#queues.get(stream)?.units ?? 0
   }
@@ -207,7 +210,6 @@ class StreamQueue {
   addLate(line: StreamLine): void {
     this.lastHeight = line.height
     this.waitMs = Math.min(WAIT_MAX_MS, 2 * this.waitMs)
-    this.units += line.text.length
     this.#late.push(line)
   }
 
@@ -218,7 +220,6 @@ class StreamQueue {
   takeLate(): StreamLine[] {
     const late = this.#late
     this.#late = []
-    for (const { text } of late) this.units -= text.length
     return late
   }
 

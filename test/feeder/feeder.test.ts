@@ -522,27 +522,46 @@ test('missing files are reported as a gap', async () => {
   expect(gaps()).toEqual([{ kind: 'gap', from: 110, to: 129 }])
 })
 
-test('an hour’s funding of many megabytes becomes one number per coin without delaying later blocks', async () => {
-  node.write(10)
-  await startSeeded()
-  const { height, time, lines } = node.model.step()
-  const deltas = Array.from({ length: 60_000 }, (_, i) => ({
-    user: `0x${'ab'.repeat(20)}`,
+/** The misc line of a block in which this many positions are funded, each of a user of its own. */
+function fundingLine({ height, time }: { readonly height: number; readonly time: string }, positions: number): string {
+  const deltas = Array.from({ length: positions }, (_, i) => ({
+    user: `0x${i.toString(16).padStart(40, '0')}`,
     coin: i % 2 === 0 ? 'BTC' : 'ETH',
     funding_amount: '-0.5',
     szi: '2.0',
     funding_rate: '0.0000125',
   }))
   const event = { time, hash: `0x${'0'.repeat(64)}`, inner: { Funding: { deltas } } }
-  const line = JSON.stringify({ local_time: time, block_time: time, block_number: height, events: [event] })
+  return JSON.stringify({ local_time: time, block_time: time, block_number: height, events: [event] })
+}
+const FUNDING = ['BTC', 'ETH'].map((coin) => ({ coin, perUnit: '0.25' }))
+
+test('an hour’s funding of many megabytes becomes one number per coin without delaying later blocks', async () => {
+  node.write(10)
+  await startSeeded()
+  const block = node.model.step()
+  const line = fundingLine(block, 60_000)
   expect(line.length).toBeGreaterThan(6_000_000)
-  for (const [stream, text] of [...lines, ['misc', line]] as const)
+  for (const [stream, text] of [...block.lines, ['misc', line]] as const)
     if (stream !== 'misc' || text === line) node.append(stream, `${text}\n`)
   node.write(10)
   await inStep()
   expect(gaps()).toEqual([])
-  const funding = ['BTC', 'ETH'].map((coin) => ({ coin, perUnit: '0.25' }))
-  expect(blocks().flatMap((block) => block.funding)).toEqual(funding)
+  expect(blocks().flatMap((block) => block.funding)).toEqual(FUNDING)
+})
+
+test('an hour’s funding of many megabytes that comes late stops no block', async () => {
+  node.write(10)
+  const { feeder } = await startSeeded()
+  const block = node.model.step()
+  for (const [stream, text] of block.lines) if (stream !== 'misc') node.append(stream, `${text}\n`)
+  await inStep()
+  node.append('misc', `${fundingLine(block, 60_000)}\n`)
+  await until('the late line', () => feeder.status(0).lateLines === 1)
+  node.write(10)
+  await inStep()
+  expect(gaps()).toEqual([])
+  expect(blocks().flatMap((block) => block.funding)).toEqual(FUNDING)
 })
 
 test('a node without misc events works, and its misc events are sent once they appear', async () => {
