@@ -22,24 +22,28 @@ export function troublesOf(page: Page): string[] {
   return troubles
 }
 
+/** Rules of axe that depend on the color scheme. All others are checked in the first one. */
+const COLOR_RULES = ['color-contrast', 'link-in-text-block']
+
 /**
  * In both sizes and both colours: no barrier that axe finds, nothing wider than the screen, and a picture. The policy of
  * the pages takes no script from elsewhere: axe comes over the debugger, which it does not bind.
  */
 export async function lookAt(page: Page, name: string): Promise<void> {
   const debug = await page.context().newCDPSession(page)
+  await debug.send('Runtime.evaluate', { expression: axeScript() })
   for (const [size, viewport] of Object.entries(SIZES)) {
     await page.setViewportSize(viewport)
-    for (const colorScheme of ['light', 'dark'] as const) {
+    for (const [at, colorScheme] of (['light', 'dark'] as const).entries()) {
       await page.emulateMedia({ colorScheme })
       const where = `${name}-${size}-${colorScheme}`
       if (SCREENSHOTS) {
         mkdirSync(SCREENSHOTS, { recursive: true })
         await page.screenshot({ path: join(SCREENSHOTS, `${where}.png`), fullPage: true })
       }
-      await debug.send('Runtime.evaluate', { expression: axeScript() })
+      const options = at === 0 ? {} : { runOnly: COLOR_RULES }
       const found = await debug.send('Runtime.evaluate', {
-        expression: `axe.run().then(({ violations }) => JSON.stringify(violations.map(({ id, nodes }) =>
+        expression: `axe.run(${JSON.stringify(options)}).then(({ violations }) => JSON.stringify(violations.map(({ id, nodes }) =>
           [id, ...nodes.slice(0, 3).map(({ html, failureSummary }) => html.slice(0, 160) + ' ' + failureSummary.slice(0, 200))])))`,
         awaitPromise: true,
         returnByValue: true,
