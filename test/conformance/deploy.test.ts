@@ -201,17 +201,21 @@ it(
   CEILING_MS,
 )
 
-it('does not overwrite an unreadable secrets file', async () => {
-  const file = join(folder, '.secrets.json')
-  const kept = readFileSync(file, 'utf8')
-  writeFileSync(file, kept.replace('}', ',}'))
-  const { code, said } = await deploy(['--first'])
-  expect([code, said, uploads]).toEqual([1, expect.stringContaining('.secrets.json is damaged'), []])
-  expect(readFileSync(file, 'utf8')).toBe(kept.replace('}', ',}'))
-  writeFileSync(file, kept)
-})
+played(
+  'does not overwrite an unreadable secrets file',
+  async () => {
+    const file = join(folder, '.secrets.json')
+    const kept = readFileSync(file, 'utf8')
+    writeFileSync(file, kept.replace('}', ',}'))
+    const { code, said } = await deploy(['--first'])
+    expect([code, said, uploads]).toEqual([1, expect.stringContaining('.secrets.json is damaged'), []])
+    expect(readFileSync(file, 'utf8')).toBe(kept.replace('}', ',}'))
+    writeFileSync(file, kept)
+  },
+  CEILING_MS,
+)
 
-it(
+played(
   'keeps objects and secrets unchanged with --routes',
   async () => {
     const { code, said } = await deploy(['--routes', '--message', 'a reason'])
@@ -222,7 +226,7 @@ it(
   CEILING_MS,
 )
 
-it(
+played(
   'stops when alerts have a receiver but no secret',
   async () => {
     const file = join(folder, 'wrangler.live.toml')

@@ -87,6 +87,8 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(parent, { recursive: true, force: true }))
 
+const UNKNOWN = /^error: unknown option '--nope'\n/
+
 /** Arguments of each command that make it show in short that it runs, its exit code, and what it then says. */
 const COMMANDS: Readonly<Record<string, readonly [args: string, code: number, says: RegExp]>> = {
   test: [
@@ -99,18 +101,18 @@ const COMMANDS: Readonly<Record<string, readonly [args: string, code: number, sa
   generate: ['--check', 0, /^\s*$/],
   build: ['', 0, /^\s*$/],
   'build:client': ['', 0, /^\s*$/],
-  bench: ['--nope', 2, /--nope/],
-  crash: ['--nope', 2, /--nope/],
-  rehearse: ['--nope', 2, /--nope/],
-  soak: ['--nope', 2, /--nope/],
-  sim: ['--nope', 2, /--nope/],
-  laws: ['--nope', 2, /--nope/],
-  mutants: ['--nope', 2, /--nope/],
-  deploy: ['--nope', 2, /--nope/],
+  bench: ['--nope', 2, UNKNOWN],
+  crash: ['--nope', 2, UNKNOWN],
+  rehearse: ['--nope', 2, UNKNOWN],
+  soak: ['--nope', 2, UNKNOWN],
+  sim: ['--nope', 2, UNKNOWN],
+  laws: ['--nope', 2, UNKNOWN],
+  mutants: ['--nope', 2, UNKNOWN],
+  deploy: ['--nope', 2, UNKNOWN],
   wrangler: ['--version', 0, /^\d+\.\d+\.\d+\s*$/],
-  doctor: ['--nope', 2, /--nope/],
-  feed: ['--nope', 2, /--nope/],
-  replay: ['--nope', 2, /--nope/],
+  doctor: ['--nope', 2, UNKNOWN],
+  feed: ['--nope', 2, UNKNOWN],
+  replay: ['--nope', 2, UNKNOWN],
   devnet: ['--help', 0, /--keep-mb/],
   keys: ['list', 1, /"npm start"/],
   admin: ['feed status', 1, /"npm start"/],
