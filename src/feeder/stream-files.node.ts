@@ -28,12 +28,12 @@ export class StreamFiles {
     return join(await this.#base(), file.date, file.hour)
   }
 
-  /** All files, oldest first. */
-  async list(): Promise<HourlyFile[]> {
+  /** All files of this date and later ones, oldest first. */
+  async list(from = ''): Promise<HourlyFile[]> {
     const base = await this.#base()
     const files: HourlyFile[] = []
     for (const date of await names(base)) {
-      if (!/^\d{8}$/.test(date)) continue
+      if (!/^\d{8}$/.test(date) || date < from) continue
       for (const hour of await names(join(base, date))) {
         const file = hourlyFile(date, hour)
         if (file) files.push(file)

@@ -10,8 +10,9 @@ const CHUNK_BYTES = 512 * 1024
 const LINE_MAX_BYTES = 256 * 1024 * 1024
 /** A longer line is passed to `shorten`, if the stream has one. */
 const LONG_LINE_BYTES = 512 * 1024
-/** How often to search for the next file at the end of a file. */
+/** How often to search for the next file at the end of a file, and how long after its last bytes: blocks come every 70 ms. */
 const CHECK_MS = 50
+const NEXT_BLOCK_MS = 100
 /** How long to wait for the rest of a partial last line in an old file. */
 const PARTIAL_LINE_MS = 2_000
 const LINE_FEED = 10
@@ -24,7 +25,7 @@ export class StreamTail {
   #file: HourlyFile | null = null
   #handle: FileHandle | null = null
   /** Files that were left, by rank: how far each was read, and where its last complete line ended. */
-  readonly #leftFiles = new Map<number, { readonly read: number; readonly whole: number }>()
+  readonly #leftFiles = new Map<number, { readonly file: HourlyFile; readonly read: number; readonly whole: number }>()
   #inode = 0
   #offset = 0
   #partial: Uint8Array[] = []
@@ -71,7 +72,7 @@ export class StreamTail {
       this.#sealedAt = null
       return this.#advance(bytesRead, nowMs)
     }
-    if (nowMs - this.#checkedAt < CHECK_MS) return []
+    if (nowMs - this.#checkedAt < CHECK_MS || nowMs - this.#progressedAt < NEXT_BLOCK_MS) return []
     this.#checkedAt = nowMs
     return await this.#atEnd(nowMs)
   }
@@ -144,11 +145,10 @@ export class StreamTail {
       this.#hasArrived ||= offset === null
       return []
     }
-    const files = await this.#files.list()
-    const next = files.find(({ order }) => order > file.order)
+    const next = (await this.#files.list(file.date)).find(({ order }) => order > file.order)
     if (!next) {
-      const before = files.findLast(({ order }) => order < file.order)
-      if (before && (await this.#hasGrown(before))) await this.#switchTo(before)
+      const before = await this.#grownBefore(file)
+      if (before) await this.#switchTo(before)
       else this.#exhaustedAt = nowMs
       return []
     }
@@ -164,17 +164,18 @@ export class StreamTail {
     return rest
   }
 
-  /** True if a file that was left has grown. This happens when the node's clock was set back to the previous hour. */
-  async #hasGrown(file: HourlyFile): Promise<boolean> {
-    const left = this.#leftFiles.get(file.order)
-    const size = left && (await stat(await this.#files.path(file)).catch(() => null))?.size
-    return left !== undefined && size !== undefined && size > left.read
+  /** The file that was left for this one, if it has grown. This happens when the node's clock was set back to its hour. */
+  async #grownBefore({ order }: HourlyFile): Promise<HourlyFile | null> {
+    const left = this.#leftFiles.get(Math.max(...[...this.#leftFiles.keys()].filter((rank) => rank < order)))
+    const size = left && (await stat(await this.#files.path(left.file)).catch(() => null))?.size
+    return left !== undefined && size !== undefined && size > left.read ? left.file : null
   }
 
-  async #switchTo(file: HourlyFile): Promise<void> {
-    const order = this.#file?.order ?? 0
+  async #switchTo(next: HourlyFile): Promise<void> {
+    const file = this.#file
     const read = { read: this.#offset, whole: this.#offset - this.#partialBytes }
-    if (await this.#open(file, this.#leftFiles.get(file.order)?.whole ?? 0)) this.#leftFiles.set(order, read)
+    const isOpen = await this.#open(next, this.#leftFiles.get(next.order)?.whole ?? 0)
+    if (isOpen && file) this.#leftFiles.set(file.order, { file, ...read })
   }
 
   /** The last line of a finished file may lack its line feed; one that is not JSON was cut off by a crash. */
