@@ -4,9 +4,22 @@
 import { basename } from 'node:path'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-const LONGEST = ['soak', 'archive', 'sim', 'package', 'console', 'pages', 'fresh', 'deploy', 'guides', 'crash'].map(
-  (name) => `${name}.test.ts`,
-)
+const LONGEST = [
+  'soak',
+  'console',
+  'pages',
+  'archive',
+  'sim',
+  'package',
+  'fresh',
+  'guides',
+  'pipelines',
+  'kills',
+  'unread',
+  'rehearsal',
+  'streams',
+  'crash',
+].map((name) => `${name}.test.ts`)
 
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -13,7 +13,7 @@ const ROOT = join(import.meta.dirname, '../..')
 const ID = '0a1b2c3d-0a1b-4a1b-8a1b-0a1b2c3d4e5f'
 /** Each program that is started here starts wrangler up to six times. */
 const CEILING_MS = 600_000
-/** A part of `npm run rehearse`, because it starts wrangler dozens of times. Pure tests cover the rules. */
+/** A part of `npm run rehearse`, because these tests start wrangler dozens of times. Pure tests cover the rules. */
 const played = it.runIf(process.env.REHEARSAL !== undefined)
 const FEED_TOKEN = 'the-feed-token-of-the-environment'
 
@@ -176,7 +176,7 @@ const has =
   ({ bindings }: Upload) =>
     bindings.some((binding) => binding.name === name)
 
-it(
+played(
   'creates all Workers with secrets from the environment or generated ones, and shows none',
   async () => {
     const { code, said } = await deploy(['--first'], { FEED_TOKEN })

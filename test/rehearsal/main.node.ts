@@ -53,6 +53,7 @@ const durations: string[] = []
 await build(ROOT)
 await step('conformance, contract, credits and kills', () => tests(SUITES))
 await step('deploys against a stand-in', () => tests(['deploy', 'deploy-story']))
+await step('every command in a new folder', () => tests(['fresh']))
 await step(`${clients} clients while all objects are reset`, async () => {
   const relays = Math.max(2, Math.ceil(clients / CLIENTS_PER_RELAY))
   const world = await startWorld({ rehearsal: new Rehearsal({ scale }), vars: { RELAYS_PER_REGION: `${relays}` } })
