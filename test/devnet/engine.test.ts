@@ -18,7 +18,7 @@ const text = (engine: Engine, blocks: number): string => {
 }
 
 describe('conservation', () => {
-  it.each([1, 2, 77, 2 ** 40 + 5])('conserves money at every block (seed %i)', (seed) => {
+  it.each([1, 2 ** 40 + 5])('conserves money at every block (seed %i)', (seed) => {
     const engine = createEngine(seed, { fundingBlocks: 100 })
     for (let i = 0; i < 700; i++) {
       engine.step()

@@ -258,8 +258,14 @@ test('drift without a misfit is found by comparison with the node', async () => 
   const { feeder } = await startSeeded({ verifyMs: 300 })
   append(strayDiff('ETH', { new: { sz: '1.0' } }, { side: 'A', px: '105.5' }))
   await until('the drift', () => feeder.status(0).drifted > 0)
-  node.write(10)
-  await inStep()
+  // The repair is sent with a later block.
+  await vi.waitFor(
+    async () => {
+      node.write(1)
+      await inStep()
+    },
+    { timeout: 30_000 },
+  )
   expect(gateway.model.seeds).toBe(1)
   expect(feeder.status(0).drifted).toBe(1)
 })

@@ -8,9 +8,9 @@ import { BREAKAGES } from './breakages.ts'
 const MAIN = join(import.meta.dirname, 'main.node.ts')
 /** Many short runs, in which faults lie close, and a few long ones; all go beside one another. `npm run sim` has more. */
 const RUNS = [
-  { from: 1, seeds: 60, blocks: 20 },
-  { from: 61, seeds: 60, blocks: 20 },
-  { from: 1, seeds: 10, blocks: 300 },
+  { from: 1, seeds: 25, blocks: 20 },
+  { from: 26, seeds: 25, blocks: 20 },
+  { from: 1, seeds: 4, blocks: 300 },
 ]
 /** Each breakage is noticed within so many. */
 const BROKEN_SEEDS = 100
