@@ -1,12 +1,14 @@
 // `npm test` runs the checks, then all tests of the three projects. With arguments, which go to vitest, it runs only those tests.
 // Ends with `N passed, N failed`.
 import { spawn } from 'node:child_process'
+import { chmodSync, mkdtempSync, rmSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
 import { check } from './check.mjs'
 import { countsText } from './counts.reporter.ts'
 
 // Shared, because hundreds of processes compile the same files.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, '../node_modules/.cache/compiled')
+inMemory()
 /** Runs the projects one after the other. Tests of the built product have time limits of seconds, which a busy machine would exceed. */
 const BOTH = [
   ['--project', 'conformance*'],
@@ -28,6 +30,26 @@ console.log(
   }),
 )
 process.exit(unchecked.length > 0 || runs.some(({ code }) => code !== 0) ? 1 : 0)
+
+/** Objects sync each write, for which a disk takes milliseconds. Temporary files are in memory where the system has a disk in it. */
+function inMemory() {
+  const disk = '/dev/shm'
+  if (process.env.TMPDIR !== undefined || freeBytes(disk) < 8 * 1024 ** 3) return
+  const folder = mkdtempSync(`${disk}/weir-test-`)
+  // PostgreSQL runs as another user.
+  chmodSync(folder, 0o755)
+  process.env.TMPDIR = folder
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+}
+
+function freeBytes(disk) {
+  try {
+    const { bavail, bsize } = statfsSync(disk)
+    return bavail * bsize
+  } catch {
+    return 0
+  }
+}
 
 /** Exit code and counts of the reporter. A run that crashes before it reports counts has failed. */
 function vitest(args) {

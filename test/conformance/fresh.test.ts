@@ -20,7 +20,8 @@ import { basename, delimiter, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 const ROOT = join(import.meta.dirname, '../..')
-const parent = mkdtempSync(join(tmpdir(), 'weir-fresh-'))
+// On the disk of the packages, which are linked. `npm test` has its temporary files in memory.
+const parent = mkdtempSync(join(process.env.TMPDIR?.startsWith('/dev/shm') ? '/var/tmp' : tmpdir(), 'weir-fresh-'))
 const folder = join(parent, 'my weir é')
 
 /** As a newcomer's shell has it: the Node and the npm of the system, and nothing of the npm that runs these tests. */
