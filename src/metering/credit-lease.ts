@@ -7,6 +7,7 @@ import { HEARTBEAT_COVERAGE_MS, HEARTBEAT_MS } from '../core/heartbeat.ts'
 import type { KeyHash } from '../core/ids.ts'
 import { LocalLease, UsageRate } from '../core/local-lease.ts'
 import type { LeaseRequest, LeaseResponse } from './lease-api.ts'
+import { wholeCalls } from './ledger.ts'
 import { METER_API_VERSION } from './meter-version.ts'
 import type { UsageLine } from './usage.ts'
 
@@ -103,6 +104,8 @@ export class CreditLease {
   #outside: MicroCredits = 0
   #left: MicroCredits = 0
   #lastUseMs = 0
+  /** Price of the last call that was not free. */
+  #price: MicroCredits = 0
   readonly #usage = new UsageRate()
 
   constructor(keyHash: KeyHash, visitorsPerHour?: MicroCredits) {
@@ -119,6 +122,7 @@ export class CreditLease {
     const lease = this.#current
     if (lease?.reserve(amount, nowMs)) {
       this.#lastUseMs = nowMs
+      this.#price = amount || this.#price
       this.#usage.count(amount)
       return { do: 'go', lease }
     }
@@ -243,7 +247,7 @@ export class CreditLease {
   /** Top-up requested with a report, so that calls need not wait. 0 if credits are scarce. */
   #topUp(lease: IsolateLease, nowMs: number): MicroCredits {
     const { forecast, isAmple } = this.#forecast(nowMs)
-    return isAmple ? Math.max(0, forecast - lease.free) : 0
+    return isAmple ? wholeCalls(Math.max(0, forecast - lease.free), this.#price) : 0
   }
 
   /** Expected spending at the rate since the last forecast. */

@@ -183,7 +183,8 @@ function decideMore(account: AccountState, request: LeaseRequest, nowMs: number,
 }
 
 // Rules for the size of a lease. Invariants: a lease never gets more than the available credits; when the balance is
-// nearly exhausted, it gets exactly what the waiting calls need, so that no idle isolate holds the last credits.
+// nearly exhausted, it gets exactly what the waiting calls need, so that no idle isolate holds the last credits. A lease
+// gets whole calls: if several isolates held parts of calls, the last calls would be refused to each of them.
 
 /** A forecast may add at most one part in this many of the available credits, because many isolates share them. */
 const FORECAST_SHARE = 16
@@ -209,5 +210,11 @@ export function grantSize(
   const waiting = request.need === 0 ? 0 : Math.min(Math.max(request.waiting, request.need), available)
   const callByCall = available < request.need * CALL_BY_CALL_BELOW || isOftenWrittenOff(account)
   if (callByCall) return waiting
-  return Math.max(waiting, Math.min(request.forecast, Math.floor(available / FORECAST_SHARE)))
+  const ahead = Math.min(request.forecast, Math.floor(available / FORECAST_SHARE))
+  return Math.max(waiting, wholeCalls(ahead, request.need))
+}
+
+/** The part of `amount` that pays whole calls of this price. A price of 0 means that it is unknown. */
+export function wholeCalls(amount: MicroCredits, price: MicroCredits): MicroCredits {
+  return price === 0 ? amount : amount - (amount % price)
 }

@@ -194,6 +194,12 @@ describe('the size of a grant', () => {
     expect(size(accountOf(1_600), 10, 3, 0)).toBe(10)
   })
 
+  it('pays whole calls', () => {
+    expect(size(accountOf(1_600), 10, 10, 77)).toBe(70)
+    expect(size(accountOf(1_679), 10, 10, 500)).toBe(100)
+    expect(size(accountOf(1_600), 10, 10, 9)).toBe(10)
+  })
+
   it('is only the waiting calls below 64 calls', () => {
     expect(size(accountOf(639), 10, 20, 500)).toBe(20)
     expect(size(accountOf(640), 10, 20, 500)).toBe(40)
