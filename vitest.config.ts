@@ -60,7 +60,7 @@ export default defineConfig({
           isolate: false,
           // Each project has its own group, because all projects of a group must have the same number of workers.
           sequence: { groupOrder: 0 },
-          ...within(5_000, 2),
+          ...within(5_000),
         },
       },
       {
