@@ -5,14 +5,15 @@ import { basename } from 'node:path'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 const LONGEST = [
-  'soak',
   'console',
-  'pages',
+  'soak',
   'archive',
   'sim',
   'package',
   'fresh',
   'guides',
+  // A browser takes a core. Behind the others, it seldom runs beside that of `console`.
+  'pages',
   'pipelines',
   'kills',
   'unread',

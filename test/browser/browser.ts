@@ -70,7 +70,16 @@ export interface Browser {
 const PLACE = placeOf('browser')
 const SYSTEM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 /** As root there is no sandbox, and in a container little shared memory. */
-const ARGS = ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--hide-scrollbars']
+const ARGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-dev-shm-usage',
+  '--hide-scrollbars',
+  // One process for all pages: to start another one takes a second of CPU time.
+  '--disable-site-isolation-trials',
+  '--process-per-site',
+  '--renderer-process-limit=1',
+]
 
 export const installBrowser = (): string | null => missingIn(PLACE, import.meta.dirname)
 

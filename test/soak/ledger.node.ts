@@ -70,10 +70,9 @@ export async function audit(plant: Plant, clients: readonly Keyed[], tallies: re
   const sums = { charged: 0, least: 0, most: 0, writtenOff: 0 }
   const charges = new Map<string, number>()
   for (const account of accounts) {
-    const shown = await settled(plant, account, deadline)
+    const { shown, rows } = await settled(plant, account, deadline)
     sums.writtenOff += micro(shown.written_off)
     if (micro(shown.held) !== 0) faults.push(`${account}: ${shown.held} credits are still held`)
-    const rows = await usageOf(plant, account)
     const used = rows.reduce((sum, row) => sum + micro(row.credits), 0)
     // What is lent is in the balance.
     const amounts = {
@@ -109,10 +108,14 @@ export async function audit(plant: Plant, clients: readonly Keyed[], tallies: re
   return { accounts: accounts.length, compared, ...sums, faults }
 }
 
-async function settled(plant: Plant, account: string, deadline: number): Promise<Shown> {
+/** An account and its usage of one moment, in which nothing is held: minutes of streams are reported late. */
+async function settled(plant: Plant, account: string, deadline: number): Promise<{ shown: Shown; rows: UsageRow[] }> {
+  const look = () => plant.operate<Shown>('GET', `/accounts/${account}`)
   for (;;) {
-    const shown = await plant.operate<Shown>('GET', `/accounts/${account}`)
-    if (micro(shown.held) === 0 || Date.now() > deadline) return shown
+    const shown = await look()
+    const rows = await usageOf(plant, account)
+    const isStill = micro(shown.held) === 0 && (await look()).spent === shown.spent
+    if (isStill || Date.now() > deadline) return { shown, rows }
     await sleep(1_000)
   }
 }

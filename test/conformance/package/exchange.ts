@@ -7,6 +7,12 @@ import { type Exchange, startExchange, startWorld } from '../../kit/gateway.ts'
 export let exchange: Exchange
 
 beforeAll(async () => {
-  exchange = await startExchange({ gateway: (node) => startWorld({ node }) })
+  exchange = await startExchange({
+    gateway: (node) => {
+      // Public clients ask for everything at once, and the simulated exchange shares the cores with other tests.
+      const source = { name: 'node', url: `${node}/info`, timeoutMs: 10_000 }
+      return startWorld({ vars: { UPSTREAMS: JSON.stringify([source]) } })
+    },
+  })
 })
 afterAll(() => exchange?.stop())
