@@ -10,9 +10,12 @@ const CHUNK_BYTES = 512 * 1024
 const LINE_MAX_BYTES = 256 * 1024 * 1024
 /** A longer line is passed to `shorten`, if the stream has one. */
 const LONG_LINE_BYTES = 512 * 1024
-/** How often to search for the next file at the end of a file, and how long after its last bytes: blocks come every 70 ms. */
+/** How often to search for the next file at the end of a file. */
 const CHECK_MS = 50
+/** A file that grew within this time is not finished. Blocks come every 70 ms. */
 const NEXT_BLOCK_MS = 100
+/** More than a clock that is set back can reach. */
+const LEFT_FILES_MAX = 4
 /** How long to wait for the rest of a partial last line in an old file. */
 const PARTIAL_LINE_MS = 2_000
 const LINE_FEED = 10
@@ -175,7 +178,9 @@ export class StreamTail {
     const file = this.#file
     const read = { read: this.#offset, whole: this.#offset - this.#partialBytes }
     const isOpen = await this.#open(next, this.#leftFiles.get(next.order)?.whole ?? 0)
-    if (isOpen && file) this.#leftFiles.set(file.order, { file, ...read })
+    if (!isOpen || !file) return
+    this.#leftFiles.set(file.order, { file, ...read })
+    if (this.#leftFiles.size > LEFT_FILES_MAX) this.#leftFiles.delete(Math.min(...this.#leftFiles.keys()))
   }
 
   /** The last line of a finished file may lack its line feed; one that is not JSON was cut off by a crash. */

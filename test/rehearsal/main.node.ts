@@ -1,6 +1,6 @@
 // `npm run rehearse [-- --scale 100 --clients 400 --previous REF]`: the conformance, contract, credit and kill tests under
-// the conditions of the platform, resets of all objects under many clients, and the previous release's Workers against
-// the present ones. `npm test` includes a short form.
+// the conditions of the platform, deploys against a stand-in, every command in a new folder, resets of all objects under
+// many clients, and the previous release's Workers against the present ones. `npm test` includes a short form.
 
 import { execFileSync, spawn } from 'node:child_process'
 import { build } from '../../src/cli/launch/build.node.ts'
