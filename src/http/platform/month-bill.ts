@@ -5,7 +5,7 @@ import { inGroups } from '../../core/digit-groups.ts'
 import { ROTATION_MS } from '../../order-books/rotation.ts'
 
 /**
- * US dollars per million units. Source: Cloudflare price pages of Workers, Durable Objects, KV and D1, November 2026.
+ * US dollars per million units. Source: Cloudflare price pages of Workers, Durable Objects, KV, D1 and R2, November 2026.
  */
 export const PER_MILLION = {
   request: 0.3,
@@ -15,6 +15,8 @@ export const PER_MILLION = {
   kvRead: 0.5,
   kvWrite: 5,
   d1RowWritten: 1,
+  r2Write: 4.5,
+  r2GbMonth: 15_000,
 } as const
 
 export const PER_GB_SECOND = 12.5e-6
@@ -26,6 +28,8 @@ const MONTH_S = 30 * 24 * 3600
 
 /** Rows that the log writes per second: two for added segments, two for removed segments, and one for the chain. */
 const LOG_ROWS_PER_SECOND = 5
+/** The same of segments of order statuses and of order-level rows, which exist while clients follow them. */
+const ORDER_ROWS_PER_SECOND = 4
 /** A checkpoint replaces the row of its coin, and a replacement counts as two rows. */
 const CHECKPOINT_ROWS = 2
 
@@ -45,6 +49,11 @@ const METER_AWAKE_S = 0.02
 
 /** Class A operations and stored objects of the archive's files, measured (docs/internals/benchmarks.md). */
 const ARCHIVE_FILES_USD = 0.7
+/**
+ * The archive of books. `gb`: of 90 days, the default, measured (docs/internals/benchmarks.md). A minute is two objects and
+ * a row, and 15 minutes a checkpoint. `awakeS` is an assumption.
+ */
+const ARCHIVE_BOOKS = { gb: 330, writesPerMinute: 2 + 1 / 15, d1RowsPerMinute: 4, awakeSPerMinute: 5 } as const
 /** The follower of the log, and each pipeline of one row a minute (test/pipelines/pipeline-cost.worker.test.ts). */
 const PIPELINES_USD = { follower: 0.95, each: 0.55 }
 
@@ -55,6 +64,8 @@ export interface DeploymentSize {
   readonly relays: number
   /** Coins whose order books change at least every 30 s. */
   readonly coins: number
+  /** Coins with subscribers of order-level books, each of which has an object. */
+  readonly orderBooks: number
 }
 
 /** Usage of all customers in a month. */
@@ -77,29 +88,27 @@ const NO_USE: CustomerUse = { streaming: 0, streams: 0, calls: 0 }
 
 /** Lines of a month. Assumes a connected feeder, and that the log, the hubs and relays with subscribers never sleep. */
 function monthBill(
-  { blocksPerSecond, hubs, relays, coins }: DeploymentSize,
+  { blocksPerSecond, hubs, relays, coins, orderBooks }: DeploymentSize,
   { streaming, streams, calls }: CustomerUse = NO_USE,
 ): BillLine[] {
   const minutes = MONTH_S / 60
   const ofStreams = (name: keyof typeof STREAMS_PER_MINUTE.first) =>
     streaming * minutes * (STREAMS_PER_MINUTE.first[name] + (streams - 1) * STREAMS_PER_MINUTE.further[name])
   const ofCalls = (name: keyof typeof PER_1000_CALLS) => (calls / 1_000) * PER_1000_CALLS[name]
-  // Each block causes one frame to the log, one to each hub, and, for each relay, one from the log and one from each
-  // hub.
-  const blockFrames = MONTH_S * blocksPerSecond * (1 + hubs + relays * (1 + hubs))
+  // Each block causes one frame to the log, one to each hub and order-level book, and, for each relay, one from the log
+  // and one from each hub.
+  const blockFrames = MONTH_S * blocksPerSecond * (1 + hubs + orderBooks + relays * (1 + hubs))
   const frames = blockFrames + streaming * minutes * PINGS_PER_MINUTE
   const meterRequests = ofStreams('requests') + ofCalls('requests')
-  const standingRows = MONTH_S * (LOG_ROWS_PER_SECOND + (coins * CHECKPOINT_ROWS * 1_000) / ROTATION_MS)
-  const line = (item: string, used: number, included: number, perMillion: number): BillLine => {
-    return { item, used, included, dollars: (Math.max(0, used - included) * perMillion) / 1e6 }
-  }
+  const logRows = LOG_ROWS_PER_SECOND + (orderBooks > 0 ? ORDER_ROWS_PER_SECOND : 0)
+  const standingRows = MONTH_S * (logRows + (coins * CHECKPOINT_ROWS * 1_000) / ROTATION_MS)
   return [
-    { item: 'Workers Paid plan', used: 1, included: 0, dollars: PLAN },
+    fixed('Workers Paid plan', PLAN),
     line('requests to the gateway', calls, 10e6, PER_MILLION.request),
     line('CPU milliseconds of the gateway', ofCalls('cpuMs'), 30e6, PER_MILLION.cpuMs),
     line(
       'GB-seconds of objects that are awake',
-      OBJECT_GB * (MONTH_S * (1 + hubs + relays) + meterRequests * METER_AWAKE_S),
+      OBJECT_GB * (MONTH_S * (1 + hubs + orderBooks + relays) + meterRequests * METER_AWAKE_S),
       400_000,
       PER_GB_SECOND * 1e6,
     ),
@@ -112,6 +121,24 @@ function monthBill(
     ),
     line('rows written in D1', ofStreams('d1Rows') + ofCalls('d1Rows'), 50e6, PER_MILLION.d1RowWritten),
     line('KV reads', ofCalls('kvReads'), 10e6, PER_MILLION.kvRead),
+  ]
+}
+
+const fixed = (item: string, dollars: number): BillLine => ({ item, used: 1, included: 0, dollars })
+
+function line(item: string, used: number, included: number, perMillion: number): BillLine {
+  return { item, used, included, dollars: (Math.max(0, used - included) * perMillion) / 1e6 }
+}
+
+function archiveBill(): BillLine[] {
+  const minutes = MONTH_S / 60
+  const { gb, writesPerMinute, d1RowsPerMinute, awakeSPerMinute } = ARCHIVE_BOOKS
+  const perMinute = (PER_MILLION.d1RowWritten * d1RowsPerMinute) / 1e6 + PER_GB_SECOND * OBJECT_GB * awakeSPerMinute
+  return [
+    fixed('files of the archive', ARCHIVE_FILES_USD),
+    line('writes of archived books to R2', minutes * writesPerMinute, 1e6, PER_MILLION.r2Write),
+    line('GB of archived books in R2', gb, 10, PER_MILLION.r2GbMonth),
+    fixed('the archiving object, and its rows in D1', minutes * perMinute),
   ]
 }
 
@@ -143,23 +170,24 @@ export const STREAM_MINUTE_USD = perMillionOf(STREAMS_PER_MINUTE.first) / 1e6
 /** Kinds of operators in the table of docs/operators/reference/costs.md. */
 const KINDS = [20, 300, 1_000].flatMap((customers) => [1, 3].map((regions) => ({ customers, regions })))
 /** The real exchange and a default gateway. */
-export const ASSUMED = { blocksPerSecond: 14.5, coins: 300, hubs: 4 } as const
+export const ASSUMED = { blocksPerSecond: 14.5, coins: 300, hubs: 4, orderBooks: 0 } as const
 const RELAYS_PER_REGION = 2
 const STREAMS_OF_CUSTOMER = 3
 const CALLS_OF_CUSTOMER = 100_000
 const CUSTOMERS_PER_PIPELINE = 50
+const CUSTOMERS_PER_ORDER_BOOK = 100
 
 /** One column per kind of operator, one row per line of its bill. */
 export function monthTable(): string {
   const bills = KINDS.map(({ customers, regions }) => {
-    const size = { ...ASSUMED, relays: regions * RELAYS_PER_REGION }
+    const orderBooks = Math.ceil(customers / CUSTOMERS_PER_ORDER_BOOK)
+    const size = { ...ASSUMED, relays: regions * RELAYS_PER_REGION, orderBooks }
     const use = { streaming: customers, streams: STREAMS_OF_CUSTOMER, calls: customers * CALLS_OF_CUSTOMER }
     const pipelines = Math.floor(customers / CUSTOMERS_PER_PIPELINE)
     const { follower, each } = PIPELINES_USD
-    const fixed = (item: string, dollars: number): BillLine => ({ item, used: 1, included: 0, dollars })
     return [
       ...monthBill(size, use),
-      fixed('files of the archive', ARCHIVE_FILES_USD),
+      ...archiveBill(),
       fixed('pipelines', pipelines === 0 ? 0 : follower + pipelines * each),
     ]
   })

@@ -16,14 +16,15 @@ it('the example of UPSTREAMS is valid', () => {
 })
 
 it.each([
-  ['a gateway with a feeder and 100 coins', 0, 100, 4, 0],
-  ['the same with 400 such coins', 0, 400, 4, 0],
-  ['each relay', 1, 100, 4, 22],
-  ['each further hub', 0, 100, 5, 22],
-])('the monthly cost matches the page: %s', (row, relays, coins, hubs, beside) => {
+  ['a gateway with a feeder and 100 coins', 0, 100, 4, 0, 0],
+  ['the same with 400 such coins', 0, 400, 4, 0, 0],
+  ['each relay', 1, 100, 4, 0, 22],
+  ['each further hub', 0, 100, 5, 0, 22],
+  ['each coin with subscribers of order-level books', 0, 100, 4, 1, 22],
+])('the monthly cost matches the page: %s', (row, relays, coins, hubs, orderBooks, beside) => {
   const [, dollarsText] = new RegExp(`^\\| ${row}.*\\| \\$([\\d.]+) (?:in total|in addition) \\|$`, 'm').exec(
     read('reference/costs.md'),
   )!
-  const dollars = dollarsPerMonth({ blocksPerSecond: 14.5, hubs, relays, coins }) - beside
+  const dollars = dollarsPerMonth({ blocksPerSecond: 14.5, hubs, relays, coins, orderBooks }) - beside
   expect(Math.abs(dollars / Number(dollarsText) - 1)).toBeLessThan(0.005)
 })

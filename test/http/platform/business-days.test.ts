@@ -73,7 +73,10 @@ it('money is exact and rounded down', () => {
 it('the cost of a period is base cost plus calls and streams', () => {
   const used = { calls: 1_000_000, streamMinutes: 43_200 }
   const { standing, calls, streams, total } = dollarsOfPeriod(30, used, { hubs: 4, relays: 1 })
-  expect(standing).toBeCloseTo(dollarsPerMonth({ blocksPerSecond: 14.5, coins: 300, hubs: 4, relays: 1 }), 9)
+  expect(standing).toBeCloseTo(
+    dollarsPerMonth({ blocksPerSecond: 14.5, coins: 300, hubs: 4, relays: 1, orderBooks: 0 }),
+    9,
+  )
   // The second row of the table in docs/internals/benchmarks.md#cost-of-a-call.
   expect(calls).toBeCloseTo(0.58, 2)
   expect(streams).toBeLessThan(0.07)
