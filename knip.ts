@@ -36,7 +36,6 @@ export default {
     'test/rehearsal/{shim,faulty}.worker.ts',
     'test/rehearsal/preload.node.ts',
     'test/kit/workers-dev.node.ts',
-    'test/conformance/startup/evaluate.node.ts',
     'test/rehearsal/account/probe.worker.ts',
   ],
   project: ['src/**/*.{ts,tsx}!', 'scripts/**!', 'test/**/*.ts', '*.ts'],

@@ -7,6 +7,8 @@ import { fileURLToPath } from 'node:url'
 // Runs one step per core at a time, because a step that uses several cores checks the same types on each of them.
 const TSC = ['tsc', '--checkers', '1', '-p']
 const STEPS = [
+  // First, because it takes longest: it builds the Workers if their sources changed.
+  ['start-up of the Workers', 'node', 'scripts/startup.ts'],
   ['types of Node files', ...TSC, 'tsconfig.node.json'],
   ['types of Worker files', ...TSC, 'tsconfig.worker.json'],
   ['types of browser files', ...TSC, 'tsconfig.console.json'],
