@@ -36,8 +36,8 @@ export interface ChurnOrder {
 /** Nothing else should happen meanwhile. Rejects where a connection is refused. */
 export async function churn(order: ChurnOrder): Promise<Churn> {
   const { connections } = order
-  // Code is compiled, and what is made once is made.
-  await connectAll(order, WARM)
+  // Code is compiled, and what is made once, or once a coin, is made.
+  await connectAll(order, Math.max(WARM, order.coins.length))
   const before = await measured(order)
   const kinds = await kindsOf(order)
   const subscriptions = await connectAll(order, connections)

@@ -110,8 +110,8 @@ async function askedBooks({ plant, key, truths, chance, epochs }: PastOrder) {
     const answer = await ask(question)
     if (typeof answer === 'string') {
       // Of before the first checkpoint no book can be known, nor between two epochs.
-      if (epochs > 1 && answer.includes('is not known')) unknown++
-      else if (!answer.includes('begins later')) wrong.push(answer)
+      if (epochs > 1 && /are unknown|books restarted/.test(answer)) unknown++
+      else if (!answer.includes('starts later')) wrong.push(answer)
       continue
     }
     compared++

@@ -144,8 +144,9 @@ async function compareCandles(shown: readonly Shown[], { exchange }: Askers): Pr
   return { compared, wrong }
 }
 
-/** Blocks go on, and with them the time of an answer. */
-const isOfBlock = (key: string) => key === 'time' || key === 'serverTime'
+/** Blocks go on, and with them the time of an answer and the term of an agent, which devnet counts from it. */
+const OF_BLOCK = ['time', 'serverTime', 'agentValidUntil']
+const isOfBlock = (key: string) => OF_BLOCK.includes(key)
 
 function difference(is: Json, should: Json): string | null {
   const [one, other] = [is, should].map((state) =>

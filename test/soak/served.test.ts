@@ -61,6 +61,20 @@ it('counts a book from its last Snapshot on', () => {
   expect(stream.bounds()).toEqual([{ type: 'l2BookDiff', least: 600_000, most: 1_200_000 }])
 })
 
+it('does not ask for the minutes that a relay had not charged when it was killed', () => {
+  const stream = new Served()
+  for (const isKilled of [true, false]) {
+    stream.asked('a', 'trades', 1_000_000, 0)
+    stream.acked('a', true, 0)
+    stream.heard(12.5 * MINUTE)
+    if (isKilled) stream.killed(12.5 * MINUTE)
+    stream.ended(12.5 * MINUTE)
+  }
+  const [{ least, most } = { least: 0, most: 0 }] = stream.bounds()
+  expect(least / 1e6).toBeCloseTo(2.5 + 12.5 - 2 / 6)
+  expect(most).toBe(26_000_000)
+})
+
 it('takes each answer once, the lost ones perhaps, and those before a kill perhaps not', () => {
   const calls = new Served()
   const ask = () => calls.called('meta', 1_000_000)

@@ -3,10 +3,13 @@
 // Unknowns widen the bounds: when a disconnect was noticed, and whether a lost response was counted.
 
 import type { MicroCredits } from '../../src/core/amount.ts'
+import { UNPAID_MINUTES } from '../../src/metering/streams/stream-ledger.ts'
 
 const MINUTE_MS = 60_000
 /** Of an end or a beginning, as the two sides see it, and a minute that started so shortly before an end (docs/internals/decisions/05-metering.md). */
 const SLACK_MS = 10_000
+/** A relay that dies has not charged the last minutes of a subscription, at most so many (docs/internals/decisions/05-metering.md). */
+const UNPAID_MS = UNPAID_MINUTES * MINUTE_MS
 /** An isolate that dies may not have reported what it served for so long, to the operator's cost (docs/internals/decisions/05-metering.md). */
 const UNREPORTED_MS = 15_000
 
@@ -18,6 +21,7 @@ interface Life {
   /** Since when all that was asked for is there. */
   wholeMs: number | null
   lastMs: number
+  isKilled: boolean
 }
 
 export interface Bounds {
@@ -47,11 +51,13 @@ export class Served {
   killed(nowMs: number): void {
     for (const { atMs, type, price } of this.#recent) if (nowMs - atMs < UNREPORTED_MS) this.#add(type, -price, 0)
     this.#recent = []
+    for (const life of this.#lives.values()) life.isKilled = true
   }
 
   /** A subscribe was sent; `key` names it on this socket. */
   asked(key: string, type: string, price: MicroCredits, askedMs: number): void {
-    if (!this.#lives.has(key)) this.#lives.set(key, { type, price, askedMs, ackedMs: null, wholeMs: null, lastMs: 0 })
+    if (this.#lives.has(key)) return
+    this.#lives.set(key, { type, price, askedMs, ackedMs: null, wholeMs: null, lastMs: 0, isKilled: false })
   }
 
   /** Acknowledged; `isWhole`: nothing has to come first. */
@@ -73,10 +79,11 @@ export class Served {
 
   /** The socket ended, and all that was subscribed on it. */
   ended(nowMs: number): void {
-    for (const { type, price, askedMs, wholeMs, lastMs } of this.#lives.values()) {
+    for (const { type, price, askedMs, wholeMs, lastMs, isKilled } of this.#lives.values()) {
       // Not from the acknowledgement on: one that never reads does not see it.
       const begunMs = nowMs - askedMs + SLACK_MS
-      const servedMs = wholeMs === null ? 0 : Math.max(0, lastMs - wholeMs - SLACK_MS)
+      const unknownMs = SLACK_MS + (isKilled ? UNPAID_MS : 0)
+      const servedMs = wholeMs === null ? 0 : Math.max(0, lastMs - wholeMs - unknownMs)
       this.#add(type, (price * servedMs) / MINUTE_MS, price * (1 + Math.floor(begunMs / MINUTE_MS)))
     }
     this.#lives.clear()

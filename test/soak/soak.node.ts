@@ -41,8 +41,8 @@ const FELT_MS = 5_000
 const CALM_MS = 90_000
 const COMPARE_EVERY_MS = 180_000
 const PROGRESS_MS = 30_000
-/** Books of the exchange for the archive to be held against. */
-const TRUTH_MS = 2_000
+/** Books of the exchange for the archive to be held against. Devnet hashes all of them, at mainnet size for a second. */
+const TRUTH_MS = { small: 2_000, mainnet: 15_000 }
 const TRUTHS_MOST = 2_000
 const LOOK_MS = 2_000
 const CONNECT_EVERY_MS = 40
@@ -118,7 +118,7 @@ class Run {
   async all(): Promise<Findings> {
     const looking = setInterval(() => void this.#look(), LOOK_MS)
     const telling = setInterval(() => void this.#tell(), PROGRESS_MS)
-    const truths = setInterval(() => void this.#takeTruth(), TRUTH_MS)
+    const truths = setInterval(() => void this.#takeTruth(), TRUTH_MS[this.#order.scale])
     await this.#step(async () => {
       await this.#open()
       await this.#storm()
