@@ -97,8 +97,7 @@ export default defineConfig({
           include: ['test/**/*.worker.test.ts'],
           setupFiles: ['test/migrate.worker.ts'],
           isolate: false,
-          // These tests mostly wait for alarms and deadlines.
-          ...within(6_000, 2),
+          ...within(6_000),
           sequence: { groupOrder: 1 },
         },
       },
@@ -110,8 +109,8 @@ export default defineConfig({
           globalSetup: ['test/conformance/build.ts'],
           // With isolation, each file would load Miniflare and wrangler again, which takes 4 s of CPU time.
           isolate: false,
-          // These tests wait half of their time. With one more file at a time, public clients run into their own time limits.
-          ...within(10_000, 1.5),
+          // These tests wait more than half of their time. With more files at a time, public clients run into their own time limits.
+          ...within(10_000, 2),
           sequence: { groupOrder: 2 },
         },
       },

@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll } from 'vitest'
 import { CONSOLE, SIGN_IN } from '../../src/console/strings.ts'
-import { Gateway } from '../kit/gateway.ts'
+import { Gateway, SLOW_BLOCKS } from '../kit/gateway.ts'
 import { run, scratch } from '../kit/program.ts'
 import { type Browser, type Context, openBrowser, type Page } from './browser.ts'
 import { troublesOf } from './visit.ts'
@@ -36,7 +36,7 @@ export const browser = opened as Browser
 export const dev = {} as Started & { gateway: Gateway }
 let launch: ReturnType<typeof run> | undefined
 beforeAll(async () => {
-  launch = run('cli/launch/main.node.ts', ['--state', state, '--json'], { PORT: '0' })
+  launch = run('cli/launch/main.node.ts', ['--state', state, '--json', ...SLOW_BLOCKS], { PORT: '0' })
   Object.assign(dev, JSON.parse(await launch.line((line) => line.startsWith('{'), 60_000)))
   dev.gateway = new Gateway(dev.url, dev.admin_token)
 }, 90_000)

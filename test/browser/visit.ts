@@ -7,7 +7,11 @@ import { axePath, type Page } from './browser.ts'
 
 /** Where pictures go; unset: nowhere. */
 const { SCREENSHOTS } = process.env
-const SIZES = { desktop: { width: 1280, height: 800 }, phone: { width: 360, height: 740 } } as const
+/** Sizes share their colors, so each size is checked in one color scheme. */
+const LOOKS = [
+  { size: 'desktop', viewport: { width: 1280, height: 800 }, checkedIn: 'light' },
+  { size: 'phone', viewport: { width: 360, height: 740 }, checkedIn: 'dark' },
+] as const
 
 let axe: string | null = null
 const axeScript = () => (axe ??= readFileSync(axePath(), 'utf8'))
@@ -22,39 +26,38 @@ export function troublesOf(page: Page): string[] {
   return troubles
 }
 
-/** Rules of axe that depend on the color scheme. All others are checked in the first one. */
-const COLOR_RULES = ['color-contrast', 'link-in-text-block']
-
 /**
- * In both sizes and both colours: no barrier that axe finds, nothing wider than the screen, and a picture. The policy of
- * the pages takes no script from elsewhere: axe comes over the debugger, which it does not bind.
+ * In both sizes: no barrier that axe finds, nothing wider than the screen, and pictures in both color schemes. The policy
+ * of the pages takes no script from elsewhere: axe comes over the debugger, which it does not bind.
  */
 export async function lookAt(page: Page, name: string): Promise<void> {
   const debug = await page.context().newCDPSession(page)
   await debug.send('Runtime.evaluate', { expression: axeScript() })
-  for (const [size, viewport] of Object.entries(SIZES)) {
+  for (const { size, viewport, checkedIn } of LOOKS) {
     await page.setViewportSize(viewport)
-    for (const [at, colorScheme] of (['light', 'dark'] as const).entries()) {
-      await page.emulateMedia({ colorScheme })
-      const where = `${name}-${size}-${colorScheme}`
-      if (SCREENSHOTS) {
-        mkdirSync(SCREENSHOTS, { recursive: true })
-        await page.screenshot({ path: join(SCREENSHOTS, `${where}.png`), fullPage: true })
-      }
-      const options = at === 0 ? {} : { runOnly: COLOR_RULES }
-      const found = await debug.send('Runtime.evaluate', {
-        expression: `axe.run(${JSON.stringify(options)}).then(({ violations }) => JSON.stringify(violations.map(({ id, nodes }) =>
-          [id, ...nodes.slice(0, 3).map(({ html, failureSummary }) => html.slice(0, 160) + ' ' + failureSummary.slice(0, 200))])))`,
-        awaitPromise: true,
-        returnByValue: true,
-      })
-      const { value } = (found as { result: { value: string } }).result
-      expect(JSON.parse(value), where).toEqual([])
-      const overflow = await page.evaluate<number>(
-        'document.documentElement.scrollWidth - document.documentElement.clientWidth',
-      )
-      expect(overflow, `${where} is wider than its screen`).toBeLessThanOrEqual(0)
-    }
+    if (SCREENSHOTS) await takePictures(page, `${name}-${size}`)
+    await page.emulateMedia({ colorScheme: checkedIn })
+    const where = `${name}-${size}-${checkedIn}`
+    const found = await debug.send('Runtime.evaluate', {
+      expression: `axe.run().then(({ violations }) => JSON.stringify(violations.map(({ id, nodes }) =>
+        [id, ...nodes.slice(0, 3).map(({ html, failureSummary }) => html.slice(0, 160) + ' ' + failureSummary.slice(0, 200))])))`,
+      awaitPromise: true,
+      returnByValue: true,
+    })
+    const { value } = (found as { result: { value: string } }).result
+    expect(JSON.parse(value), where).toEqual([])
+    const overflow = await page.evaluate<number>(
+      'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+    )
+    expect(overflow, `${where} is wider than its screen`).toBeLessThanOrEqual(0)
+  }
+}
+
+async function takePictures(page: Page, name: string): Promise<void> {
+  mkdirSync(SCREENSHOTS!, { recursive: true })
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme })
+    await page.screenshot({ path: join(SCREENSHOTS!, `${name}-${colorScheme}.png`), fullPage: true })
   }
 }
 

@@ -121,8 +121,20 @@ const COMMANDS: Readonly<Record<string, readonly [args: string, code: number, sa
   watch: ['BTC', 1, /"npm start"/],
 }
 
-/** Commands that run for long, and whose work other tests do in a folder of an ordinary name. */
-const PLAYED = ['test', 'build', 'build:client', 'generate']
+/** Commands that other tests run in a folder of an ordinary name (test/core/command-line.test.ts). */
+const PLAYED = [
+  'test',
+  'build',
+  'build:client',
+  'generate',
+  'bench',
+  'crash',
+  'rehearse',
+  'soak',
+  'sim',
+  'laws',
+  'mutants',
+]
 
 describe('in a folder of any name, from a system’s Node', () => {
   it('the table lists every command', () => {

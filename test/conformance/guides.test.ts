@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { freePort } from '../../src/cli/launch/processes.node.ts'
 import { docsPages } from '../../src/http/docs/site/write-docs.node.ts'
+import { SLOW_BLOCKS } from '../kit/gateway.ts'
 import { type Program, run, runCommand, scratch } from '../kit/program.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -16,7 +17,7 @@ let launch: Program
 let url: string
 
 beforeAll(async () => {
-  launch = run('cli/launch/main.node.ts', ['--state', state, '--json'], { PORT: '0' })
+  launch = run('cli/launch/main.node.ts', ['--state', state, '--json', ...SLOW_BLOCKS], { PORT: '0' })
   url = JSON.parse(await launch.line((line) => line.startsWith('{'), 120_000)).url
 }, 150_000)
 afterAll(async () => {
