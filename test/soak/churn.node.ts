@@ -10,7 +10,7 @@ import { GROWTH_MOST } from './table.ts'
 const AT_ONCE = 25
 const WARM = 40
 /** What ended is told to meters and written within so long. */
-const SETTLED_WITHIN_MS = 120_000
+const SETTLED_WITHIN_MS = 300_000
 const AGAIN_MS = 2_000
 const AWAKE_MS = 500
 const CONNECTION_MS = 60_000
