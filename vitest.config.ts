@@ -97,7 +97,8 @@ export default defineConfig({
           include: ['test/**/*.worker.test.ts'],
           setupFiles: ['test/migrate.worker.ts'],
           isolate: false,
-          ...within(6_000),
+          // These tests mostly wait for alarms and deadlines.
+          ...within(6_000, 2),
           sequence: { groupOrder: 1 },
         },
       },
@@ -109,8 +110,8 @@ export default defineConfig({
           globalSetup: ['test/conformance/build.ts'],
           // With isolation, each file would load Miniflare and wrangler again, which takes 4 s of CPU time.
           isolate: false,
-          // These tests wait more than half of their time. With more files at a time, public clients run into their own time limits.
-          ...within(10_000, 2),
+          // These tests wait half of their time. With one more file at a time, public clients run into their own time limits.
+          ...within(10_000, 1.5),
           sequence: { groupOrder: 2 },
         },
       },

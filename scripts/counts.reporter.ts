@@ -1,5 +1,5 @@
 // Prints a list of failures and one line of counts at the end of a test run, for .ci/run and for people. `npm test` runs
-// vitest several times. It receives all results as messages and prints them at the end.
+// vitest twice. It receives both results as messages and prints them at the end.
 
 import type { Reporter, SerializedError, TestModule } from 'vitest/node'
 
