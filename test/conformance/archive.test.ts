@@ -72,7 +72,6 @@ async function watch(isEnough: () => boolean | Promise<boolean>): Promise<void> 
 
 beforeAll(async () => {
   exchange = await startExchange({
-    args: () => [],
     gateway: (node, folder) => startGateway(join(folder, 'gateway'), lastingPort(), node),
   })
   gateway = exchange.gateway

@@ -205,12 +205,15 @@ export async function startGatewayProgram(file: string, args: readonly string[])
 
 type Stoppable = Gateway & { stop(): Promise<void> }
 
-/** For tests that do not depend on the exchange's speed. Every block costs the exchange, the feeder and the objects time. */
+/**
+ * For tests that do not wait for events of wallets or for the archive. Every block costs the exchange, the feeder and the
+ * objects time.
+ */
 export const SLOW_BLOCKS = ['--block-ms', '250']
 
 interface ExchangeOptions<G> {
   readonly gateway: (node: string, folder: string) => Promise<G>
-  /** Arguments of devnet. Default: slow blocks. */
+  /** Arguments of devnet. */
   readonly args?: (folder: string) => readonly string[]
 }
 
@@ -218,10 +221,7 @@ interface ExchangeOptions<G> {
  * The simulated exchange, a gateway, and the feeder between them. `node`: origin of devnet, whose files are in
  * `folder`/node.
  */
-export async function startExchange<G extends Stoppable>({
-  gateway: start,
-  args = () => SLOW_BLOCKS,
-}: ExchangeOptions<G>) {
+export async function startExchange<G extends Stoppable>({ gateway: start, args = () => [] }: ExchangeOptions<G>) {
   const folder = scratch()
   const data = `${folder.path}/node`
   const devnet = run('devnet/main.node.ts', ['--data', data, '--port', '0', '--json', ...args(folder.path)])
