@@ -20,11 +20,6 @@ const LONGEST = [
   'rehearsal',
   'streams',
   'crash',
-  'feeder',
-  'files.worker',
-  'refiled.worker',
-  'call-cost.worker',
-  'block-log.worker',
 ].map((name) => `${name}.test.ts`)
 
 export class LongestFirst extends BaseSequencer {
