@@ -229,7 +229,8 @@ it.each([
   followBook('http://weir', 'key', COIN, () => {})
   await vi.advanceTimersByTimeAsync(60_000)
   expect(seen.sockets).toBeGreaterThan(10)
-  expect(seen.asked.length).toBe(seen.sockets)
+  // The last socket may not have ended yet.
+  expect([0, 1]).toContain(seen.sockets - seen.asked.length)
   expect(console.error).toHaveBeenLastCalledWith(words)
   vi.clearAllTimers()
 })
