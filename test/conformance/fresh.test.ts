@@ -121,7 +121,7 @@ const COMMANDS: Readonly<Record<string, readonly [args: string, code: number, sa
   watch: ['BTC', 1, /"npm start"/],
 }
 
-/** Commands that other tests run in a folder of an ordinary name (test/core/command-line.test.ts). */
+/** Commands that other tests run in a folder of an ordinary name, most of them test/core/command-line.test.ts. */
 const PLAYED = [
   'test',
   'build',

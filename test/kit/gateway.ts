@@ -206,8 +206,8 @@ export async function startGatewayProgram(file: string, args: readonly string[])
 type Stoppable = Gateway & { stop(): Promise<void> }
 
 /**
- * For tests that do not wait for events of wallets or for the archive. Every block costs the exchange, the feeder and the
- * objects time.
+ * For tests that do not wait for rare events of wallets. Every block costs the exchange, the feeder and the objects CPU
+ * time.
  */
 export const SLOW_BLOCKS = ['--block-ms', '250']
 
