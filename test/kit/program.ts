@@ -24,7 +24,7 @@ export interface Program {
 }
 
 /** A gateway of a rehearsal has many isolates, which start one after another. */
-const LINE_MS = process.env.REHEARSAL ? 120_000 : 30_000
+const LINE_MS = process.env.REHEARSAL ? 120_000 : 60_000
 
 /** Starts `node src/<file>` with arguments. */
 export function run(file: string, args: readonly string[], env: Record<string, string> = {}): Program {

@@ -307,7 +307,7 @@ export class StateFanout<R extends PacedReceiver> {
 const GAP_MS = 1_000
 /** Maximum lag of a source behind the blocks. */
 const LATE_MS = 2_000
-const RETRY = { firstMs: 1_000, capMs: 30_000, jitter: 0 }
+const RETRY = { firstMs: 1_000, capMs: 15_000, jitter: 0 }
 
 /**
  * Schedule of one poll. Invariants: one request at a time, at most one per second; soon after an event that may change
