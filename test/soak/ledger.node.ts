@@ -89,7 +89,7 @@ export async function audit(plant: Plant, clients: readonly Keyed[], tallies: re
     }
   }
   let compared = 0
-  for (const { number, bounds } of tallies) {
+  for (const { number, bounds, ends } of tallies) {
     const { key, kind, account } = clients.find((client) => client.number === number)!
     const hash = createHash('sha256').update(key).digest('hex')
     for (const { type, least, most } of bounds) {
@@ -99,7 +99,7 @@ export async function audit(plant: Plant, clients: readonly Keyed[], tallies: re
       sums.charged += charged
       sums.least += least
       sums.most += most
-      const said = `client ${number} (${kind}, ${account}), ${type}: charged ${charged / 1e6}`
+      const said = `client ${number} (${kind}, ${account}, ${JSON.stringify(ends)}), ${type}: charged ${charged / 1e6}`
       if (charged > most) faults.push(`${said}, served for at most ${most / 1e6}`)
       if (charged < least && !kind.startsWith('poor')) faults.push(`${said}, served for at least ${least / 1e6}`)
     }

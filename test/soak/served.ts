@@ -3,6 +3,7 @@
 // Unknowns widen the bounds: when a disconnect was noticed, and whether a lost response was counted.
 
 import type { MicroCredits } from '../../src/core/amount.ts'
+import { REPORT_EVERY_MS } from '../../src/metering/credit-lease.ts'
 import { UNPAID_MINUTES } from '../../src/metering/streams/stream-ledger.ts'
 
 const MINUTE_MS = 60_000
@@ -11,7 +12,7 @@ const SLACK_MS = 10_000
 /** A relay that dies has not charged the last minutes of a subscription, at most so many (docs/internals/decisions/05-metering.md). */
 const UNPAID_MS = UNPAID_MINUTES * MINUTE_MS
 /** An isolate that dies may not have reported what it served for so long, to the operator's cost (docs/internals/decisions/05-metering.md). */
-const UNREPORTED_MS = 15_000
+const UNREPORTED_MS = REPORT_EVERY_MS + 5_000
 
 interface Life {
   readonly type: string
