@@ -11,6 +11,7 @@ const AT_ONCE = 25
 const WARM = 40
 /** What ended is told to meters and written within so long. */
 const SETTLED_WITHIN_MS = 300_000
+const MOST_REFUSALS = 5
 const AGAIN_MS = 2_000
 const AWAKE_MS = 500
 const CONNECTION_MS = 60_000
@@ -111,11 +112,20 @@ function bodiesOf(coins: readonly string[], number: number): SubscriptionBody[] 
 async function connect({ url, key, coins }: ChurnOrder, number: number): Promise<number> {
   const bodies = bodiesOf(coins, number)
   const socket = await Socket.open(`${url.replace('http', 'ws')}/ws?key=${key}`)
-  for (const subscription of bodies) socket.send({ method: 'subscribe', subscription })
+  const subscribe = (subscription: SubscriptionBody) => socket.send({ method: 'subscribe', subscription })
+  for (const subscription of bodies) subscribe(subscription)
   try {
-    for (const _ of bodies) {
+    for (let acknowledged = 0, refused = 0; acknowledged < bodies.length; ) {
       const { channel, data } = await socket.next(({ channel }) => CHANNELS.includes(String(channel)), CONNECTION_MS)
-      if (channel === 'error') throw new Error(`connection ${number}: ${JSON.stringify(data)}`)
+      if (channel !== 'error') acknowledged++
+      else {
+        // As the message asks. An object that is restarted is not ready.
+        const body = bodies.find((each) => String(data).startsWith(`Invalid subscription ${JSON.stringify(each)}: `))
+        if (!body || !String(data).includes('Subscribe again') || ++refused > MOST_REFUSALS)
+          throw new Error(`connection ${number}: ${JSON.stringify(data)}`)
+        await sleep(AGAIN_MS)
+        subscribe(body)
+      }
     }
     return bodies.length
   } finally {
