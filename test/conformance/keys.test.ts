@@ -72,7 +72,7 @@ describe('an account', () => {
   })
 
   it('loses no call while its key is rotated under load', async () => {
-    const old = await world.newKey('100000')
+    const old = await world.newKey('100000', { plan: 'enterprise' })
     let key = old
     let isOver = false
     const statuses: number[] = []
