@@ -23,8 +23,8 @@ function raceTimer<T>(
   end: (resolve: (value: T) => void, reject: (error: Error) => void) => void,
   after: After,
 ): Promise<T> {
-  // The caller may wait for work that another request started. workerd continues it in the caller's request only if it knows
-  // to which request a promise belongs, and optimized code of V8 does not record that for `new Promise`.
+  // `work` may belong to another request. workerd continues the caller in its own request only if the promise records
+  // that request. V8's optimized code does not record it for `new Promise`.
   const { promise, resolve, reject } = Promise.withResolvers<T>()
   const cancel = after(ms, () => end(resolve, reject))
   work.then(resolve, reject)
