@@ -4,14 +4,16 @@
 import { readFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { convertV4MiniflareOptions, Miniflare } from 'miniflare'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { unstable_readConfig } from 'wrangler'
 
 const ROUNDS = 5
-/** Flags of workerd, which Miniflare reads when a runtime starts. */
-const FLAGS = 'MINIFLARE_WORKERD_V8_FLAGS'
+const WAITING = 3
 
-/** The first caller of a round starts the work, in a promise of no request, as optimized code makes it; the others wait. */
+/**
+ * The first caller of a round starts the work, in a promise that belongs to no request, as optimized code makes it. The
+ * others wait for it.
+ */
 const WORKER = `
 import { orFallback } from './deadline.js'
 const after = (ms, run) => {
@@ -20,59 +22,64 @@ const after = (ms, run) => {
 }
 const unowned = Array.from({ length: ${ROUNDS} }, () => Promise.withResolvers())
 let work = null
+let waiting = 0
 async function optimize() {
   %PrepareFunctionForOptimization(orFallback);
   for (let i = 0; i < 100; i++) await orFallback(Promise.resolve(i), 1_000, null, after);
   %OptimizeFunctionOnNextCall(orFallback);
   await orFallback(Promise.resolve(0), 1_000, null, after);
+  return new Response('optimized')
+}
+async function share() {
+  const { promise, resolve } = unowned.pop()
+  work = promise
+  while (waiting < ${WAITING}) await scheduler.wait(5)
+  work = null
+  waiting = 0
+  resolve('shared')
+  return new Response('own')
 }
 export default {
-  async fetch() {
-    if (work !== null) return new Response(await orFallback(work, 5_000, 'late', after))
-    const { promise, resolve } = unowned.pop()
-    work = promise
-    await optimize()
-    await new Promise((done) => setTimeout(done, 100))
-    work = null
-    resolve('shared')
-    return new Response('own')
+  async fetch(request) {
+    if (request.url.endsWith('/optimize')) return optimize()
+    if (work === null) return share()
+    waiting++
+    return new Response(await orFallback(work, 60_000, 'late', after))
   },
 }`
 
 let miniflare: Miniflare
 beforeAll(async () => {
   const { compatibility_date: compatibilityDate } = unstable_readConfig({ config: 'wrangler.toml' })
-  const before = process.env[FLAGS]
-  process.env[FLAGS] = '--allow-natives-syntax'
-  const { emitWarning } = process
-  process.emitWarning = () => {}
-  const deadline = stripTypeScriptTypes(readFileSync('src/core/deadline.ts', 'utf8'))
-  process.emitWarning = emitWarning
+  // Miniflare reads the flags of workerd when it starts one.
+  vi.stubEnv('MINIFLARE_WORKERD_V8_FLAGS', '--allow-natives-syntax')
   miniflare = new Miniflare(
     convertV4MiniflareOptions({
       name: 'shared-work',
       ...(compatibilityDate && { compatibilityDate }),
       modules: [
         { type: 'ESModule', path: 'main.js', contents: WORKER },
-        { type: 'ESModule', path: 'deadline.js', contents: deadline },
+        {
+          type: 'ESModule',
+          path: 'deadline.js',
+          contents: stripTypeScriptTypes(readFileSync('src/core/deadline.ts', 'utf8')),
+        },
       ],
     }),
   )
-  await miniflare.ready
-  if (before === undefined) delete process.env[FLAGS]
-  else process.env[FLAGS] = before
+  await miniflare.ready.finally(() => vi.unstubAllEnvs())
 })
 afterAll(() => miniflare?.dispose())
 
 it('answers callers that wait for the work of another request', async () => {
   const url = await miniflare.ready
+  const answerOf = async (path: string) => {
+    const answer = await fetch(new URL(path, url))
+    return answer.ok ? await answer.text() : answer.status
+  }
   for (let round = 0; round < ROUNDS; round++) {
-    const answers = await Promise.all(
-      Array.from({ length: 4 }, async () => {
-        const answer = await fetch(url)
-        return answer.ok ? await answer.text() : answer.status
-      }),
-    )
-    expect(answers.sort()).toEqual(['own', 'shared', 'shared', 'shared'])
+    expect(await answerOf('/optimize')).toBe('optimized')
+    const answers = await Promise.all(Array.from({ length: 1 + WAITING }, () => answerOf('/')))
+    expect(answers.sort()).toEqual(['own', ...Array(WAITING).fill('shared')])
   }
 })

@@ -375,10 +375,11 @@ class Run {
 
   async #tell(): Promise<void> {
     const missing = await this.#crew.call('missing').catch(() => [])
+    const names = missing.map(({ number, kind }) => ` (${number} ${kind})`)
     const memory = this.#machine.taken().map(({ name, peakMb }) => `${name} ${peakMb.toFixed(0)}`)
     this.#order.say(
       `${this.#minutes().toFixed(1)} min, height ${this.#heights?.last ?? '?'}, ${this.#faults.length} faults, ` +
-        `${missing.length} not live${missing.map(({ number, kind }) => ` (${number} ${kind})`).join('')}, ${this.#gaps} gaps, MB at most: ${memory.join(', ')}`,
+        `${missing.length} not live${names.join('')}, ${this.#gaps} gaps, MB at most: ${memory.join(', ')}`,
     )
   }
 }
