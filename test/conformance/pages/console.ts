@@ -326,7 +326,7 @@ describe.skipIf(isMissing)('an owner', () => {
     const key = await make()
     expect(key).toMatch(/^cqt_/)
     await expectNoSecret(page, [key])
-    expect(await page.locator('td', { hasText: label }).count()).toBeGreaterThan(0)
+    await page.locator('td', { hasText: label }).first().waitFor()
     expect(await page.locator('img').count()).toBe(0)
 
     expect((await ask(key)).status).toBe(200)
