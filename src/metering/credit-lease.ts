@@ -247,16 +247,16 @@ export class CreditLease {
   /** Top-up requested with a report, so that calls need not wait. 0 if credits are scarce. */
   #topUp(lease: IsolateLease, nowMs: number): MicroCredits {
     const { forecast, isAmple } = this.#forecast(nowMs)
-    return isAmple ? wholeCalls(Math.max(0, forecast - lease.free), this.#price) : 0
+    return isAmple ? Math.max(0, forecast - lease.free) : 0
   }
 
-  /** Expected spending at the rate since the last forecast. */
+  /** Expected spending at the rate since the last forecast, as whole calls. */
   #forecast(nowMs: number): { readonly forecast: MicroCredits; readonly isAmple: boolean } {
     const long = this.#usage.forecast(FORECAST_AMPLE_MS, nowMs)
     const short = this.#usage.forecast(FORECAST_MS, nowMs)
     this.#usage.reset(nowMs)
     const isAmple = long * AMPLE <= this.#outside
-    return { forecast: isAmple ? long : short, isAmple }
+    return { forecast: wholeCalls(isAmple ? long : short, this.#price), isAmple }
   }
 
   /** A request that reports nothing new, so the meter writes nothing. */

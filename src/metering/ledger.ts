@@ -189,8 +189,11 @@ function decideMore(account: AccountState, request: LeaseRequest, nowMs: number,
 /** A forecast may add at most one part in this many of the available credits, because many isolates share them. */
 const FORECAST_SHARE = 16
 
-/** If the account has less than this many times the price of the current call, every call goes to the meter. */
-const CALL_BY_CALL_BELOW = 64
+/**
+ * If the account has less than this many times the price of the current call, every call goes to the meter. If no call
+ * waits, so that the price is unknown, a forecast needs as many times its own amount.
+ */
+const AHEAD_ABOVE = 64
 
 /** No forecasts for an account with more than 1 % of its spending written off. */
 const WRITTEN_OFF_SHARE = 100
@@ -206,12 +209,13 @@ export function grantSize(
   request: Pick<LeaseRequest, 'need' | 'waiting' | 'forecast'>,
 ): MicroCredits | null {
   const { available } = account
-  if (available < request.need) return null
-  const waiting = request.need === 0 ? 0 : Math.min(Math.max(request.waiting, request.need), available)
-  const callByCall = available < request.need * CALL_BY_CALL_BELOW || isOftenWrittenOff(account)
-  if (callByCall) return waiting
-  const ahead = Math.min(request.forecast, Math.floor(available / FORECAST_SHARE))
-  return Math.max(waiting, wholeCalls(ahead, request.need))
+  const { need, forecast } = request
+  if (available < need) return null
+  const waiting = need === 0 ? 0 : Math.min(Math.max(request.waiting, need), available)
+  if (available < (need || forecast) * AHEAD_ABOVE || isOftenWrittenOff(account)) return waiting
+  // A part of a forecast would rarely be whole calls.
+  if (need === 0) return forecast
+  return Math.max(waiting, wholeCalls(Math.min(forecast, Math.floor(available / FORECAST_SHARE)), need))
 }
 
 /** The part of `amount` that pays whole calls of this price. A price of 0 means that it is unknown. */

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { KEY_ENDED } from '../../src/core/failure.ts'
 import type { Charging, Hold } from '../../src/metering/charging.ts'
@@ -93,6 +94,54 @@ describe('draining an account', () => {
     }
     expect(served).toBe(10_000)
     expect(meter.account).toMatchObject({ available: 0, held: 0, spent: 10_000 * CREDIT })
+  })
+})
+
+/** The meter as seen from a place that is so many turns of the event loop away. */
+function distant(meter: LeaseMeterApi, turns: number): LeaseMeterApi {
+  const travel = async () => {
+    for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve))
+  }
+  return {
+    lease: async (request) => {
+      await travel()
+      const answer = await meter.lease(request)
+      await travel()
+      return answer
+    },
+  }
+}
+
+describe('eight isolates that share a balance, each of them asked in turn', () => {
+  const turns = fc.array(fc.integer({ min: 0, max: 40 }), { minLength: 8, maxLength: 8 })
+  const prices = fc.constantFrom(0.13, 1, 20)
+  /** Micro-credits that pay no call. */
+  const rests = fc.nat({ max: 129_999 })
+
+  it('leave no credit to an isolate that nobody asks for it', async () => {
+    await fc.assert(
+      fc.asyncProperty(turns, prices, fc.nat({ max: 600 }), rests, async (distances, each, calls, rest) => {
+        const clock = new ManualClock()
+        const meter = new ModelMeter(Math.round(calls * each * CREDIT) + rest, clock.nowMs)
+        const isolates = distances.map((turns) => isolate(clock, distant(meter, turns)).charging)
+        let next = 0
+        let served = 0
+        const caller = async () => {
+          for (let refused = 0; refused < 3; ) {
+            const hold = await isolates[next++ % isolates.length]!.hold(identity, price(each))
+            clock.now++
+            await new Promise((resolve) => setImmediate(resolve))
+            if (hold.ok) {
+              hold.value.settle()
+              served++
+            } else if (hold.error.kind === 'credits_exhausted') refused++
+          }
+        }
+        await Promise.all(Array.from({ length: 64 }, caller))
+        expect(served).toBe(calls)
+      }),
+      { numRuns: 30 },
+    )
   })
 })
 

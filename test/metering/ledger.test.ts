@@ -200,6 +200,10 @@ describe('the size of a grant', () => {
     expect(size(accountOf(1_600), 10, 10, 9)).toBe(10)
   })
 
+  it('is the whole forecast or nothing if no call waits', () => {
+    expect([size(accountOf(640), 0, 0, 10), size(accountOf(639), 0, 0, 10)]).toEqual([10, 0])
+  })
+
   it('is only the waiting calls below 64 calls', () => {
     expect(size(accountOf(639), 10, 20, 500)).toBe(20)
     expect(size(accountOf(640), 10, 20, 500)).toBe(40)
