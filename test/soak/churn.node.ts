@@ -4,6 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { SubscriptionBody } from '../../src/client/subscription.ts'
 import { Socket } from '../kit/socket.ts'
+import { until } from '../kit/until.ts'
 import { heapBytes, heapSnapshot, type Worker } from './heap.node.ts'
 import { GROWTH_MOST } from './table.ts'
 
@@ -11,8 +12,10 @@ const AT_ONCE = 25
 const WARM = 40
 /** What ended is told to meters and written within so long. */
 const SETTLED_WITHIN_MS = 300_000
+/** Of one connection in a row. */
 const MOST_REFUSALS = 5
 const AGAIN_MS = 2_000
+const LIVE_WITHIN_MS = 120_000
 const AWAKE_MS = 500
 const CONNECTION_MS = 60_000
 const CHANNELS = ['subscriptionResponse', 'error']
@@ -21,6 +24,8 @@ const WORKERS = ['weir', 'weir-live'] as const
 export interface Churn {
   readonly connections: number
   readonly subscriptions: number
+  /** What connections were told that were to come again, by how many. */
+  readonly refusals: Readonly<Record<string, number>>
   readonly heaps: readonly { readonly worker: Worker; readonly before: number; readonly after: number }[]
   /** Kinds of objects that grew with the connections, as `name: +count`. */
   readonly left: readonly string[]
@@ -34,14 +39,17 @@ export interface ChurnOrder {
   readonly connections: number
 }
 
-/** Nothing else should happen meanwhile. Rejects where a connection is refused. */
+/** Nothing else should happen meanwhile. Rejects where a connection is refused again and again, or for good. */
 export async function churn(order: ChurnOrder): Promise<Churn> {
   const { connections } = order
+  const refusals: Record<string, number> = {}
   // Code is compiled, and what is made once, or once a coin, is made.
-  await connectAll(order, Math.max(WARM, order.coins.length))
+  await connectAll(order, Math.max(WARM, order.coins.length), refusals)
   const before = await measured(order)
   const kinds = await kindsOf(order)
-  const subscriptions = await connectAll(order, connections)
+  // The isolate stood still while its heap was looked at, so links are made anew.
+  await untilLive(order)
+  const subscriptions = await connectAll(order, connections, refusals)
   const settledMs = Date.now() + SETTLED_WITHIN_MS
   let after = await measured(order)
   let left = leftOver(kinds, await kindsOf(order), connections)
@@ -53,7 +61,7 @@ export async function churn(order: ChurnOrder): Promise<Churn> {
     left = leftOver(kinds, await kindsOf(order), connections)
   }
   const heaps = WORKERS.map((worker, at) => ({ worker, before: before[at]!, after: after[at]! }))
-  return { connections, subscriptions, heaps, left }
+  return { connections, subscriptions, refusals, heaps, left }
 }
 
 /** Kinds of objects that grew with the connections, each with by how many. */
@@ -84,16 +92,33 @@ async function awake<T>(url: string, work: Promise<T>): Promise<T> {
   }
 }
 
+function untilLive({ url }: ChurnOrder): Promise<void> {
+  const state = async () => ((await (await fetch(`${url}/status`)).json()) as { state: string }).state
+  return until(async () => (await state()) === 'live', 'the gateway is not live', { withinMs: LIVE_WITHIN_MS })
+}
+
 /** Some at a time; answers how many subscriptions were acknowledged. */
-async function connectAll(order: ChurnOrder, count: number): Promise<number> {
+async function connectAll(order: ChurnOrder, count: number, refusals: Record<string, number>): Promise<number> {
   let next = 0
   const one = async () => {
     let acknowledged = 0
-    for (let number = next++; number < count; number = next++) acknowledged += await connect(order, number)
+    for (let number = next++; number < count; number = next++) acknowledged += await stay(order, number, refusals)
     return acknowledged
   }
   const all = await Promise.all(Array.from({ length: Math.min(AT_ONCE, count) }, one))
   return all.reduce((sum, each) => sum + each, 0)
+}
+
+/** Connects, and does so again where it is asked to, as an object that is restarted asks. */
+async function stay(order: ChurnOrder, number: number, refusals: Record<string, number>): Promise<number> {
+  for (let refused = 0; ; refused++) {
+    const refusal = await connect(order, number)
+    if (refusal === null) return bodiesOf(order.coins, number).length
+    if (refused === MOST_REFUSALS || !/subscribe again|reconnect/i.test(refusal))
+      throw new Error(`connection ${number}: ${refusal}`)
+    refusals[refusal] = (refusals[refusal] ?? 0) + 1
+    await sleep(AGAIN_MS)
+  }
 }
 
 /** Books, views, events of the market and of a wallet that nobody has. */
@@ -108,26 +133,21 @@ function bodiesOf(coins: readonly string[], number: number): SubscriptionBody[] 
   ]
 }
 
-/** Comes, subscribes, and goes once all is acknowledged: in turn with a close, and without a word. */
-async function connect({ url, key, coins }: ChurnOrder, number: number): Promise<number> {
+/** Comes, subscribes, and goes once all is acknowledged: in turn with a close, and without a word. Or why not. */
+async function connect({ url, key, coins }: ChurnOrder, number: number): Promise<string | null> {
   const bodies = bodiesOf(coins, number)
   const socket = await Socket.open(`${url.replace('http', 'ws')}/ws?key=${key}`)
-  const subscribe = (subscription: SubscriptionBody) => socket.send({ method: 'subscribe', subscription })
-  for (const subscription of bodies) subscribe(subscription)
+  for (const subscription of bodies) socket.send({ method: 'subscribe', subscription })
   try {
-    for (let acknowledged = 0, refused = 0; acknowledged < bodies.length; ) {
+    for (let acknowledged = 0; acknowledged < bodies.length; acknowledged++) {
       const { channel, data } = await socket.next(({ channel }) => CHANNELS.includes(String(channel)), CONNECTION_MS)
-      if (channel !== 'error') acknowledged++
-      else {
-        // As the message asks. An object that is restarted is not ready.
-        const body = bodies.find((each) => String(data).startsWith(`Invalid subscription ${JSON.stringify(each)}: `))
-        if (!body || !String(data).includes('Subscribe again') || ++refused > MOST_REFUSALS)
-          throw new Error(`connection ${number}: ${JSON.stringify(data)}`)
-        await sleep(AGAIN_MS)
-        subscribe(body)
-      }
+      // Without the body, of which there are many.
+      if (channel === 'error') return String(data).replace(/{.*}/, '{}')
     }
-    return bodies.length
+    return null
+  } catch (error) {
+    if (socket.closed?.code !== 1013) throw error
+    return socket.closed.reason
   } finally {
     if (number % 2 === 0) socket.close()
     else socket.drop()

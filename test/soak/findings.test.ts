@@ -58,6 +58,7 @@ const GOOD: Findings = {
   churn: {
     connections: 100,
     subscriptions: 400,
+    refusals: { 'books are unavailable, reconnect': 1 },
     left: [],
     heaps: [{ worker: 'weir-live', before: 20_000_000, after: 20_900_000 }],
   },
@@ -96,6 +97,7 @@ it.each<[string, Partial<Findings>]>([
     { churn: { ...GOOD.churn!, heaps: [{ worker: 'weir', before: 10_000_000, after: 10_600_000 }] } },
   ],
   ['objects that stay behind', { churn: { ...GOOD.churn!, left: ['Connection: +100'] } }],
+  ['connections that had to come again', { churn: { ...GOOD.churn!, refusals: { reconnect: 2 } } }],
   ['a run that broke', { troubles: ['the run broke'] }],
 ])('fails on %s', (_, change) => {
   expect(failures({ ...GOOD, ...change })).toHaveLength(1)

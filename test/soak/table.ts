@@ -18,6 +18,8 @@ const ORDERS_LIVE_WITHIN_MS = 180_000
 const ISOLATE_MB = 100
 /** Growth of an isolate's heap over connections that came and went. */
 export const GROWTH_MOST = 0.05
+/** Share of connections that may be told to come again. */
+const REFUSED_MOST = 0.01
 
 export interface Comparison {
   readonly height: number
@@ -115,7 +117,14 @@ function ofChurn(churn: Churn | null): string[] {
         `${churn.connections} connections left the heap of ${worker} at ${kilobytes(after)}, up from ${kilobytes(before)}`,
     ),
     ...some('kinds of objects grew with the connections', churn.left),
+    ...(refusalsOf(churn) > churn.connections * REFUSED_MOST
+      ? [`of ${churn.connections} connections, ${refusalsOf(churn)} had to come again`]
+      : []),
   ]
+}
+
+function refusalsOf({ refusals }: Churn): number {
+  return Object.values(refusals).reduce((sum, count) => sum + count, 0)
 }
 
 function some(what: string, found: readonly string[]): string[] {
@@ -170,10 +179,16 @@ export function tableOf(found: Findings): string {
         ]
       : []),
     ...(churn
-      ? churn.heaps.map(({ worker, before, after }) => [
-          `heap of ${worker} before and after ${churn.connections} connections with ${churn.subscriptions} subscriptions`,
-          `${kilobytes(before)}, ${kilobytes(after)}`,
-        ])
+      ? [
+          ...churn.heaps.map(({ worker, before, after }) => [
+            `heap of ${worker} before and after ${churn.connections} connections with ${churn.subscriptions} subscriptions`,
+            `${kilobytes(before)}, ${kilobytes(after)}`,
+          ]),
+          ...Object.entries(churn.refusals).map(([refusal, count]) => [
+            `connections that were told “${refusal}” and came again`,
+            String(count),
+          ]),
+        ]
       : []),
     ...(heap
       ? [
