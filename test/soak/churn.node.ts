@@ -4,7 +4,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { SubscriptionBody } from '../../src/client/subscription.ts'
 import { Socket } from '../kit/socket.ts'
-import { until } from '../kit/until.ts'
 import { heapBytes, heapSnapshot, type Worker } from './heap.node.ts'
 import { GROWTH_MOST } from './table.ts'
 
@@ -15,7 +14,6 @@ const SETTLED_WITHIN_MS = 300_000
 /** Of one connection in a row. */
 const MOST_REFUSALS = 5
 const AGAIN_MS = 2_000
-const LIVE_WITHIN_MS = 120_000
 const AWAKE_MS = 500
 const CONNECTION_MS = 60_000
 const CHANNELS = ['subscriptionResponse', 'error']
@@ -47,8 +45,6 @@ export async function churn(order: ChurnOrder): Promise<Churn> {
   await connectAll(order, Math.max(WARM, order.coins.length), refusals)
   const before = await measured(order)
   const kinds = await kindsOf(order)
-  // The isolate stood still while its heap was looked at, so links are made anew.
-  await untilLive(order)
   const subscriptions = await connectAll(order, connections, refusals)
   const settledMs = Date.now() + SETTLED_WITHIN_MS
   let after = await measured(order)
@@ -92,11 +88,6 @@ async function awake<T>(url: string, work: Promise<T>): Promise<T> {
   }
 }
 
-function untilLive({ url }: ChurnOrder): Promise<void> {
-  const state = async () => ((await (await fetch(`${url}/status`)).json()) as { state: string }).state
-  return until(async () => (await state()) === 'live', 'the gateway is not live', { withinMs: LIVE_WITHIN_MS })
-}
-
 /** Some at a time; answers how many subscriptions were acknowledged. */
 async function connectAll(order: ChurnOrder, count: number, refusals: Record<string, number>): Promise<number> {
   let next = 0
@@ -109,7 +100,7 @@ async function connectAll(order: ChurnOrder, count: number, refusals: Record<str
   return all.reduce((sum, each) => sum + each, 0)
 }
 
-/** Connects, and does so again where it is asked to, as an object that is restarted asks. */
+/** Connects, and again where it is asked to: the node has ended, so relays renew their links every ten seconds. */
 async function stay(order: ChurnOrder, number: number, refusals: Record<string, number>): Promise<number> {
   for (let refused = 0; ; refused++) {
     const refusal = await connect(order, number)
