@@ -158,7 +158,7 @@ export class CreditLease {
     if (missing === 0 && !this.#isDue(lease, nowMs + REPORT_EVERY_MS / 2)) {
       return { lease, amount, sentAtMs: nowMs, request: this.#noopRequest(lease) }
     }
-    const { forecast } = this.#forecast(nowMs)
+    const forecast = missing === 0 ? this.#topUp(lease, nowMs) : this.#forecast(nowMs).forecast
     const more = { need: missing, waiting: Math.max(missing, waiting - lease.free), forecast }
     return { lease, amount, sentAtMs: nowMs, request: this.#requestFor(lease, more, false) }
   }
@@ -244,7 +244,7 @@ export class CreditLease {
     return { lease, amount: 0, sentAtMs: nowMs, request: this.#requestFor(lease, more, close) }
   }
 
-  /** Top-up requested with a report, so that calls need not wait. 0 if credits are scarce. */
+  /** Top-up requested if nothing is missing, so that calls need not wait. 0 if credits are scarce. */
   #topUp(lease: IsolateLease, nowMs: number): MicroCredits {
     const { forecast, isAmple } = this.#forecast(nowMs)
     return isAmple ? Math.max(0, forecast - lease.free) : 0
