@@ -69,6 +69,11 @@ class Follower {
     return this.heights.at(-1) ?? 0
   }
 
+  /** False before the gateway has said up to which height it sent everything: a socket cut before then starts over. */
+  get canResume(): boolean {
+    return this.#connection.heightOf(allFillsBody()) !== null
+  }
+
   close(): void {
     this.#connection.close()
   }
@@ -77,8 +82,8 @@ class Follower {
   fault(): string | null {
     const [first = 0] = this.heights
     const wrong = this.heights.findIndex((height, at) => height !== first + at)
-    if (wrong >= 0) return `${this.heights[wrong]} came after ${this.heights[wrong - 1]}`
-    return this.losses[0] ?? null
+    if (wrong < 0) return this.losses[0] ?? null
+    return `${this.heights[wrong]} came after ${this.heights[wrong - 1]}, told: ${JSON.stringify(this.losses)}`
   }
 }
 
@@ -112,7 +117,8 @@ export async function resetRun(world: World, { clients, resets, blockEveryMs, sa
       if (at % OPENING_AT_ONCE === OPENING_AT_ONCE - 1) await allBeyond(0)
       if (at % 200 === 199) say(`${at + 1} clients are connected`)
     }
-    await allBeyond(0)
+    const isResumable = () => followers.every((one) => one.canResume)
+    await until(isResumable, 'a client was told no height', { withinMs: LIMIT_MS, everyMs: 10 })
     say(`${clients} clients follow the blocks`)
     let objects = 0
     const recoveredMs: number[] = []
