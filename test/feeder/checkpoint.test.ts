@@ -143,6 +143,18 @@ describe('on disk', () => {
   })
   afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
+  /** Copies the files as a crash leaves them. A file that a running write renames meanwhile fails a copy. */
+  function copyFolder(to: string): void {
+    for (;;) {
+      try {
+        return cpSync(folder, to, { recursive: true })
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+        rmSync(to, { recursive: true, force: true })
+      }
+    }
+  }
+
   test('a crash after any step leaves complete checkpoints, newest first', async () => {
     const live = world(5)
     const checkpointer = checkpointerOf(live.keeper)
@@ -153,7 +165,7 @@ describe('on disk', () => {
       for (let turn = now % 4; turn > 0; turn--) await new Promise((resolve) => setImmediate(resolve))
       if (now % 400 === 0) {
         crashes.push(`${folder}.${now}`)
-        cpSync(folder, crashes.at(-1)!, { recursive: true })
+        copyFolder(crashes.at(-1)!)
       }
       live.step()
     }
@@ -162,7 +174,7 @@ describe('on disk', () => {
     for (let now = 12_000; !existsSync(last); now += 50) {
       checkpointer.tick(now, live.keeper.position!.height)
       await new Promise((resolve) => setImmediate(resolve))
-      if ((await files().list()).length > 0) cpSync(folder, last, { recursive: true })
+      if ((await files().list()).length > 0) copyFolder(last)
     }
     crashes.push(last)
     let found = 0
