@@ -62,6 +62,7 @@ interface Cookie {
 }
 export interface Browser {
   newContext(options?: object): Promise<Context>
+  isConnected(): boolean
   contexts(): readonly Context[]
   version(): string
   close(): Promise<void>

@@ -1,4 +1,4 @@
-// The product as `npm start` runs it, and a browser. All suites that a test file imports share them.
+// The product as `npm start` runs it, and a browser. All suites of a test file share them.
 
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll } from 'vitest'
@@ -22,8 +22,6 @@ export interface Visit {
   readonly troubles: string[]
 }
 
-const folder = scratch()
-export const state = join(folder.path, 'state')
 const opened = await openBrowser()
 /** Without a browser, page tests are skipped; in CI they fail. */
 export const isMissing = typeof opened === 'string'
@@ -31,24 +29,33 @@ if (isMissing) {
   if (process.env.CI === 'true') throw new Error(`pages are not tested: ${opened}`)
   console.log(`tests of pages are skipped: ${opened}`)
 }
-export const browser = opened as Browser
-/** Filled before the first test. */
+export let browser = opened as Browser
+/** Filled before the first test, as is `state`, its folder. */
 export const dev = {} as Started & { gateway: Gateway }
-let launch: ReturnType<typeof run> | undefined
-beforeAll(async () => {
-  launch = run('cli/launch/main.node.ts', ['--state', state, '--json', ...SLOW_BLOCKS], { PORT: '0' })
-  Object.assign(dev, JSON.parse(await launch.line((line) => line.startsWith('{'), 60_000)))
-  dev.gateway = new Gateway(dev.url, dev.admin_token)
-}, 90_000)
-// Also after a failed test. Contexts of concurrent tests are closed after the next sequential one.
-afterEach(async ({ task }) => {
-  if (!isMissing && !task.concurrent) for (const context of browser.contexts()) await context.close()
-})
-afterAll(async () => {
-  if (!isMissing) await browser.close()
-  await launch?.end()
-  folder.remove()
-})
+export let state = ''
+
+/** Call it in each test file with pages. A worker of vitest that runs several of them loads this module only once. */
+export function useProduct(): void {
+  let folder: ReturnType<typeof scratch> | undefined
+  let launch: ReturnType<typeof run> | undefined
+  beforeAll(async () => {
+    if (!isMissing && !browser.isConnected()) browser = (await openBrowser()) as Browser
+    folder = scratch()
+    state = join(folder.path, 'state')
+    launch = run('cli/launch/main.node.ts', ['--state', state, '--json', ...SLOW_BLOCKS], { PORT: '0' })
+    Object.assign(dev, JSON.parse(await launch.line((line) => line.startsWith('{'), 60_000)))
+    dev.gateway = new Gateway(dev.url, dev.admin_token)
+  }, 90_000)
+  // Also after a failed test. Contexts of concurrent tests are closed after the next sequential one.
+  afterEach(async ({ task }) => {
+    if (!isMissing && !task.concurrent) for (const context of browser.contexts()) await context.close()
+  })
+  afterAll(async () => {
+    if (!isMissing) await browser.close()
+    await launch?.end()
+    folder?.remove()
+  })
+}
 
 /** Opens a path or an address in a new browser context, in which `before` ran first. */
 export async function open(
