@@ -14,6 +14,7 @@ import type { EventBlock } from '../protocol/feed/durable-api.ts'
 import { amountsOf } from './fill-amounts.ts'
 import {
   applyFunding,
+  builderOf,
   type CompletedTrade,
   completeTrade,
   extendTrade,
@@ -21,6 +22,7 @@ import {
   type OpenTrade,
   reduceTrade,
 } from './open-trade.ts'
+import type { TradePosition } from './trade-page.ts'
 
 interface TradeState {
   readonly user: Address
@@ -43,11 +45,13 @@ export function afterGap(state: TradeState): TradeState {
   return { ...state, open: new Map() }
 }
 
-/** `missedMs`: time of the last close of a position whose opening was not seen; -1 if there is none. */
+/** A position that was closed but is not reported. */
+export type OmittedTrade = TradePosition
+
 interface FoldResult {
   readonly state: TradeState
   readonly trades: readonly CompletedTrade[]
-  readonly missedMs: number
+  readonly omitted: readonly OmittedTrade[]
 }
 
 /** Processes consecutive blocks, oldest first. Returns the trades that they complete. */
@@ -57,12 +61,12 @@ export function foldTrades(state: TradeState, blocks: readonly EventBlock[]): Fo
     for (const [user, fill] of fills) if (user === state.user) fold.fill(fill)
     for (const { coin, perUnit } of funding) fold.fund(coin, perUnit)
   }
-  return { state: fold.state(), trades: fold.trades, missedMs: fold.missedMs }
+  return { state: fold.state(), trades: fold.trades, omitted: fold.omitted }
 }
 
 class Fold {
   readonly trades: CompletedTrade[] = []
-  missedMs = -1
+  readonly omitted: OmittedTrade[] = []
   readonly #user: Address
   readonly #open: Map<string, OpenTrade>
   #closes: TradeState['closes']
@@ -89,7 +93,7 @@ class Fold {
     if (closing && (opening || end.eq(0))) {
       const index = this.#nextIndex(fill.time)
       if (trade) this.trades.push(completeTrade(this.#user, fill, trade, index))
-      else this.missedMs = fill.time
+      else this.omitted.push({ coin: fill.coin, close_time: fill.time, builder: builderOf(fill), tx_index: index })
       trade = opening && newTrade(fill.time)
     }
     if (trade && opening) trade = extendTrade(trade, fill, amounts, opening)

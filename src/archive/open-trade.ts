@@ -117,7 +117,12 @@ export function completeTrade(user: Address, fill: Fill, trade: OpenTrade, index
     duration_ms: fill.time - openTime,
     max_position_size: maxSize,
     maker_fills: trade.makerFills,
-    builder: typeof fill.builder === 'string' ? fill.builder : null,
+    builder: builderOf(fill),
     tx_index: index,
   }
+}
+
+/** Builder of a closing fill. */
+export function builderOf({ builder }: Fill): string | null {
+  return typeof builder === 'string' ? builder : null
 }

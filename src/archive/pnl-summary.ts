@@ -6,6 +6,7 @@ import { type Coin, marketTypeOf } from '../core/coin.ts'
 import { UNSIGNED_DECIMAL } from '../core/decimal.ts'
 import { DAY_MS } from '../core/time.ts'
 import type { Address, Fill } from '../protocol/feed/block.ts'
+import type { OmittedTrade } from './completed-trades.ts'
 import { amountText } from './fill-amounts.ts'
 import type { CompletedTrade } from './open-trade.ts'
 import { filterTrades, isOnDex, isWithin, type Window } from './trade-page.ts'
@@ -16,6 +17,7 @@ export interface PnlSummary {
   readonly winRate: number
   readonly lossRate: number
   readonly totalTrades: number
+  readonly omittedTrades: number
   readonly volumeTraded: string
   readonly totalFees: string
   readonly totalFunding: string
@@ -28,6 +30,7 @@ export interface PnlSummary {
 interface TradingHistory {
   readonly user: Address
   readonly trades: readonly CompletedTrade[]
+  readonly omitted: readonly OmittedTrade[]
   readonly fills: readonly Fill[]
   readonly nowMs: number
 }
@@ -36,7 +39,7 @@ const RATE_DECIMALS = 4
 
 /** Break-even trades count as losses; days are UTC. */
 export function pnlSummary(
-  { user, trades, fills, nowMs }: TradingHistory,
+  { user, trades, omitted, fills, nowMs }: TradingHistory,
   scope: Window & { readonly dex?: string | undefined },
 ): PnlSummary {
   const counted = filterTrades(trades, scope)
@@ -48,6 +51,7 @@ export function pnlSummary(
     totalPnl: sumOf(counted.map(({ net_pnl }) => net_pnl)),
     ...ratesOf(wins, counted.length),
     totalTrades: counted.length,
+    omittedTrades: filterTrades(omitted, scope).length,
     volumeTraded: volumeOf(inWindow),
     totalFees: sumOf(counted.map(({ fees }) => fees)),
     totalFunding: sumOf(counted.map(({ funding_pnl }) => funding_pnl)),

@@ -35,8 +35,15 @@ export function isOnDex(coin: Coin, dex: string | undefined): boolean {
   return dex === undefined || dexOf(coin) === (dex === MAIN_DEX ? '' : dex)
 }
 
+/** Fields that filters and cursors read. */
+export type TradePosition = Pick<CompletedTrade, 'coin' | 'close_time' | 'builder' | 'tx_index'>
+
+export function closesBefore(one: TradePosition, other: TradePosition): boolean {
+  return one.close_time === other.close_time ? one.tx_index < other.tx_index : one.close_time < other.close_time
+}
+
 /** Matching trades in their original order. */
-export function filterTrades(trades: readonly CompletedTrade[], filter: TradeFilter): CompletedTrade[] {
+export function filterTrades<Trade extends TradePosition>(trades: readonly Trade[], filter: TradeFilter): Trade[] {
   const [closeTime = -1, txIndex = -1] = filter.cursor?.split('_').map(Number) ?? []
   return trades.filter(
     ({ close_time, tx_index, coin, builder }) =>

@@ -9,6 +9,7 @@ const EXPOSED_HEADERS = [
   'x-block-height',
   'x-history-from-height',
   'x-history-from-time',
+  'x-omitted-trades',
   'x-ignored-fields',
   'age',
   'content-range',

@@ -21,6 +21,10 @@ export interface InfoAnswer {
   readonly lagMs?: number
   /** For responses from our own history: they are complete starting at this block. */
   readonly since?: HeightAndTime
+  /** The source contradicts itself, so an older response is better. */
+  readonly isDoubtful?: true
+  /** Number of closed positions that the response leaves out, because their opening or a change of them is unknown. */
+  readonly omittedTrades?: number
 }
 
 /** An example request without `type`, and its response. */

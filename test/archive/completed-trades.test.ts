@@ -119,20 +119,22 @@ describe('funding', () => {
 
 describe('completed trades omit', () => {
   it.each([
-    ['a position whose opening was not seen', blocksOf({ ...CLOSE, startPosition: '1.0' })],
-    ['the closing of a position after an unexplained change', blocksOf({ sz: '2.0' }, CLOSE)],
+    ['a position whose opening was not seen', blocksOf({ ...CLOSE, startPosition: '1.0' }), 1],
+    ['the closing of a position after an unexplained change', blocksOf({ sz: '2.0' }, CLOSE), 1],
     [
       'spot and outcomes',
       blocksOf({ coin: '@1' }, { ...CLOSE, coin: '@1' }, { coin: '#40' }, { ...CLOSE, coin: '#40' }),
+      0,
     ],
     [
       'fills of others',
       blocksOf({}, CLOSE).map((block) => ({ ...block, fills: [['0x1', block.fills[0]![1]] as never] })),
+      0,
     ],
-    ['a position that a fill without numbers touched', blocksOf({}, { ...CLOSE, sz: 'x' }, CLOSE)],
-    ['a fill of no size', blocksOf({ sz: '0.0' })],
-  ])('%s', (_, blocks) => {
-    expect(fold(blocks).trades).toEqual([])
+    ['a position that a fill without numbers touched', blocksOf({}, { ...CLOSE, sz: 'x' }, CLOSE), 1],
+    ['a fill of no size', blocksOf({ sz: '0.0' }), 0],
+  ] as const)('%s', (_, blocks, omitted) => {
+    expect(fold(blocks)).toMatchObject({ trades: [], omitted: Array(omitted).fill({ coin: 'BTC', tx_index: 0 }) })
   })
 
   it('a position across a gap, but not one that opens after it', () => {
@@ -143,10 +145,11 @@ describe('completed trades omit', () => {
   })
 
   it('an unseen position that flips, but not the one after it', () => {
-    const { trades } = fold(
+    const { trades, omitted } = fold(
       blocksOf({ ...CLOSE, sz: '3.0', fee: '0.3' }, { side: 'B', sz: '2.0', startPosition: '-2.0', fee: '0.0' }),
     )
     expect(trades).toMatchObject([{ position_type: 'Short', fees: '0.2', gross_pnl: '0', fills: 2 }])
+    expect(omitted).toHaveLength(1)
   })
 })
 

@@ -11,7 +11,11 @@ import type { Fill, UserFill } from '../../src/protocol/feed/block.ts'
 import { BUILDER, FIRST_MS, trading, USER, units } from './trading.ts'
 
 const DAY_MS = 86_400_000
-const tradesOf = (blocks: Parameters<typeof foldTrades>[1]) => foldTrades(emptyTradeState(USER), blocks).trades
+const closedOf = (blocks: Parameters<typeof foldTrades>[1]) => {
+  const { trades, omitted } = foldTrades(emptyTradeState(USER), blocks)
+  return { trades, omitted }
+}
+const tradesOf = (blocks: Parameters<typeof foldTrades>[1]) => closedOf(blocks).trades
 
 describe('completed trades', () => {
   it('are all on the pages of a cursor, each once, whatever the filter', () => {
@@ -58,7 +62,7 @@ describe('completed trades', () => {
 describe('the summary', () => {
   const known = (blocks: Parameters<typeof foldTrades>[1], nowMs = FIRST_MS) => ({
     user: USER,
-    trades: tradesOf(blocks),
+    ...closedOf(blocks),
     fills: blocks.flatMap(({ fills }) => fills.map(([, fill]) => fill)),
     nowMs,
   })
@@ -70,6 +74,7 @@ describe('the summary', () => {
       winRate: 0,
       lossRate: 0,
       totalTrades: 0,
+      omittedTrades: 0,
       volumeTraded: '0',
       totalFees: '0',
       totalFunding: '0',
@@ -111,7 +116,7 @@ describe('the summary', () => {
   it('counts days in UTC within the window, but age and coins over all data', () => {
     const day = DAY_MS * 20_000
     const fills = [fill('BTC', day - 1), fill('xyz:GOLD', day), fill('@107', day + 5), fill('BTC', day + 2 * DAY_MS)]
-    const all = { user: USER, trades: [], fills, nowMs: day + 2 * DAY_MS }
+    const all = { user: USER, trades: [], omitted: [], fills, nowMs: day + 2 * DAY_MS }
     expect(pnlSummary(all, {})).toMatchObject({ daysActive: 3, accountAgeDays: 2, volumeTraded: '20' })
     const scope = { startTime: day, endTime: day + DAY_MS, dex: MAIN_DEX }
     const shown = { daysActive: 1, accountAgeDays: 2, volumeTraded: '10', tradedPairs: ['BTC'] }

@@ -17,6 +17,9 @@ const OPEN_QUESTION = { question: { active: 2 }, name: 'How high?', description:
 
 /** Responses by type. */
 export const BEYOND_ANSWERS: Readonly<Record<string, readonly unknown[]>> = {
+  alignedQuoteTokenInfo: [null, { ...exampleOf('alignedQuoteTokenInfo'), firstAlignedTime: null }],
+  tokenAnnotation: [null, { category: 'meme' }],
+  tokenConciseAnnotations: [[[1, { category: 'meme' }]]],
   activeAssetData: [{ ...exampleOf('activeAssetData'), leverage: { type: 'cross', value: 20 } }],
   borrowLendUserState: [{ ...exampleOf('borrowLendUserState'), healthFactor: null }],
   gossipPriorityAuctionStatus: [[[null, '192.0.2.1'], [ENDED_AUCTION]]],

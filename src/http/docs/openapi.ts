@@ -48,6 +48,8 @@ const HEADERS: Readonly<Record<string, string>> = {
   'x-history-from-height':
     'For responses from the gateway’s own history: first height of the range that is complete up to `x-block-height`',
   'x-history-from-time': 'Time of that block, Unix milliseconds',
+  'x-omitted-trades':
+    'For completed trades: closed positions that are left out, because their opening or a change of their size is unknown',
   'x-ignored-fields': 'Unknown request fields, with suggestions',
   age: 'Age of a cached response, in seconds',
 }

@@ -136,6 +136,7 @@ export class AnswerResolver {
       const at = this.#deps.now()
       const answer = await call.query.resolve(call.request, this.#sourcesFor(asking))
       if (!answer.ok) return this.#failed(call, answer)
+      if (answer.value.isDoubtful) return ok(this.#lastGood(call) ?? this.#keep(call, { ...answer.value, at }))
       this.#store(call, { ...answer.value, at }, asking)
       return ok({ answer: answer.value, ageMs: null })
     } catch (error) {
@@ -153,6 +154,21 @@ export class AnswerResolver {
     const cached = this.#memory.get(key, this.#deps.now())
     if (cached && isSourceFailure(answer.error)) this.#memory.set(key, { ...cached, failedAt: this.#deps.now() })
     return answer
+  }
+
+  /** An earlier response in place of a doubtful one. The next fetch is delayed as after a failure. */
+  #lastGood({ key, terms }: InfoCall): ServedAnswer | undefined {
+    const now = this.#deps.now()
+    const cached = this.#memory.get(key, now)
+    if (!cached || cached.isDoubtful || useOf(now - cached.at, terms) === 'none') return undefined
+    this.#memory.set(key, { ...cached, failedAt: now })
+    return servedAnswer(cached, now)
+  }
+
+  /** Keeps a doubtful response in this isolate only, so that others keep what is better. */
+  #keep({ key }: InfoCall, answer: CachedAnswer): ServedAnswer {
+    this.#memory.set(key, answer)
+    return { answer, ageMs: null }
   }
 
   #store({ key, terms }: InfoCall, answer: CachedAnswer, { waitUntil }: CallContext): void {

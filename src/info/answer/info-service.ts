@@ -158,7 +158,7 @@ const typeIn = (text: string) => /"type"\s*:\s*"([^"\\]{1,64})"/.exec(text.slice
 function succeed(
   { requestId }: MeteredCall,
   { costText, ignoredFields }: InfoCall,
-  { answer: { body, height, lagMs, since }, ageMs }: ServedAnswer,
+  { answer: { body, height, lagMs, since, omittedTrades }, ageMs }: ServedAnswer,
   remaining: MicroCredits | null,
 ): WireFailure {
   const headers: Record<string, string> = {
@@ -175,6 +175,7 @@ function succeed(
     headers['x-history-from-height'] = String(since.height)
     headers['x-history-from-time'] = String(since.time)
   }
+  if (omittedTrades !== undefined) headers['x-omitted-trades'] = String(omittedTrades)
   if (ignoredFields !== null) headers['x-ignored-fields'] = ignoredFields
   return { status: 200, headers, body }
 }

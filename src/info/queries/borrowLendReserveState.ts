@@ -2,6 +2,7 @@
 
 import * as z from 'zod'
 import { EXAMPLE_RESERVE, LendingReserve } from '../../protocol/info/account-shapes.ts'
+import { SpotToken } from '../../protocol/info/request-fields.ts'
 import { passThroughQuery } from '../sources/pass-through.ts'
 
 export const borrowLendReserveState = passThroughQuery({
@@ -10,7 +11,7 @@ export const borrowLendReserveState = passThroughQuery({
   example: { request: { token: 0 }, response: EXAMPLE_RESERVE },
   request: z.object({
     type: z.literal('borrowLendReserveState'),
-    token: z.int().min(0).describe('Spot token index, from `spotMeta`'),
+    token: SpotToken,
   }),
   response: () => LendingReserve,
   freshness: { class: 'tick' },

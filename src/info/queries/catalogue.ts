@@ -2,6 +2,7 @@
 
 import type { AnyQuery } from '../query.ts'
 import { activeAssetData } from './activeAssetData.ts'
+import { alignedQuoteTokenInfo } from './alignedQuoteTokenInfo.ts'
 import { allBorrowLendReserveStates } from './allBorrowLendReserveStates.ts'
 import { allMids } from './allMids.ts'
 import { allPerpMetas } from './allPerpMetas.ts'
@@ -63,6 +64,8 @@ import { spotMetaAndAssetCtxs } from './spotMetaAndAssetCtxs.ts'
 import { spotPairDeployAuctionStatus } from './spotPairDeployAuctionStatus.ts'
 import { subAccounts } from './subAccounts.ts'
 import { subAccounts2 } from './subAccounts2.ts'
+import { tokenAnnotation } from './tokenAnnotation.ts'
+import { tokenConciseAnnotations } from './tokenConciseAnnotations.ts'
 import { tokenDetails } from './tokenDetails.ts'
 import { twapHistory } from './twapHistory.ts'
 import { usdcRouting } from './usdcRouting.ts'
@@ -91,6 +94,7 @@ import { webData2 } from './webData2.ts'
 
 export const CATALOGUE: readonly AnyQuery[] = [
   activeAssetData,
+  alignedQuoteTokenInfo,
   allBorrowLendReserveStates,
   allMids,
   allPerpMetas,
@@ -152,6 +156,8 @@ export const CATALOGUE: readonly AnyQuery[] = [
   spotPairDeployAuctionStatus,
   subAccounts,
   subAccounts2,
+  tokenAnnotation,
+  tokenConciseAnnotations,
   tokenDetails,
   twapHistory,
   usdcRouting,

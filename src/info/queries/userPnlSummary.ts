@@ -14,7 +14,7 @@ import { HISTORY_FRESHNESS } from '../freshness.ts'
 import type { EventRead } from '../ports.ts'
 import { defineQuery, HISTORY_PRICE } from '../query.ts'
 import { EVER, historyAnswer } from '../sources/own-history.ts'
-import { tradesUpTo } from '../sources/own-trades.ts'
+import { lastCloseMs, tradesUpTo } from '../sources/own-trades.ts'
 
 const PnlSummary = () =>
   z.object({
@@ -23,6 +23,9 @@ const PnlSummary = () =>
     winRate: z.number(),
     lossRate: z.number(),
     totalTrades: z.int(),
+    omittedTrades: z
+      .int()
+      .describe('Closed positions that are not counted, because their opening or a change of their size is unknown'),
     volumeTraded: Decimal.describe('Volume in the quote token'),
     totalFees: Decimal,
     totalFunding: Decimal.describe('Funding, negative when paid'),
@@ -60,6 +63,7 @@ export const userPnlSummary = defineQuery({
       winRate: 0.6667,
       lossRate: 0.3333,
       totalTrades: 3,
+      omittedTrades: 0,
       volumeTraded: '4065.35',
       totalFees: '1.829405',
       totalFunding: '-0.25',
@@ -88,8 +92,9 @@ export const userPnlSummary = defineQuery({
     const own = isEnd ? last : await tradesUpTo({ user, toMs: endTime }, from)
     if (!own.ok) return own
     if (isShort(own.value.read, startTime)) return err(tooLong(own.value.fills))
-    const { read, trades, fills, missedMs } = own.value
-    if (read.ended !== 'all' && missedMs >= startTime) return err(openedBefore(missedMs))
-    return ok(historyAnswer(pnlSummary({ user, trades, fills, nowMs: read.head.time }, scope), read))
+    const { read, trades, omitted, fills } = own.value
+    const omittedMs = lastCloseMs(omitted)
+    if (read.ended !== 'all' && omittedMs >= startTime) return err(openedBefore(omittedMs))
+    return ok(historyAnswer(pnlSummary({ user, trades, omitted, fills, nowMs: read.head.time }, scope), read))
   },
 })

@@ -20,6 +20,10 @@ export const UNREADABLE: Failure = {
 }
 
 /** A response with its completeness. */
-export function historyAnswer(value: unknown, { head, since }: Pick<EventRead, 'head' | 'since'>): InfoAnswer {
-  return { body: JSON.stringify(value), height: head.height, since }
+export function historyAnswer(
+  value: unknown,
+  { head, since }: Pick<EventRead, 'head' | 'since'>,
+  more: Pick<InfoAnswer, 'omittedTrades'> = {},
+): InfoAnswer {
+  return { body: JSON.stringify(value), height: head.height, since, ...more }
 }

@@ -1,7 +1,7 @@
 // Computes completed trades of a wallet from stored fills and funding. Invariants: positions are not carried across
 // gaps; no more fills are read than needed, up to a limit; the result states how far back it is complete.
 
-import { afterGap, emptyTradeState, foldTrades } from '../../archive/completed-trades.ts'
+import { afterGap, emptyTradeState, foldTrades, type OmittedTrade } from '../../archive/completed-trades.ts'
 import { positionSpans, withFunding, withTradeFields } from '../../archive/funding-spans.ts'
 import type { CompletedTrade } from '../../archive/open-trade.ts'
 import { filterTrades, type TradeFilter } from '../../archive/trade-page.ts'
@@ -17,10 +17,11 @@ const [ROWS, MAX_ROWS] = [2_000, 10_000] as const
 /** Maximum number of fills read for one page, including earlier fills. */
 const MAX_PAGE_ROWS = 20_000
 
-/** Trades, oldest first, and their fills. */
+/** Trades, oldest first, and their fills. `omitted`: closed positions that are not reported. */
 export interface OwnTrades {
   readonly read: EventRead
   readonly trades: readonly CompletedTrade[]
+  readonly omitted: readonly OmittedTrade[]
   readonly fills: readonly Fill[]
 }
 
@@ -38,9 +39,9 @@ export async function lastTrades(
 ): Promise<Result<OwnTrades, Failure>> {
   const own = await tradesUpTo({ user, toMs: EVER }, from, rows)
   if (!own.ok || rows === MAX_ROWS) return own
-  const { trades, missedMs, read } = own.value
+  const { trades, omitted, read } = own.value
   const oldest = filterTrades(trades, filter).at(-limit)
-  const isWhole = read.ended !== 'enough' || (oldest !== undefined && missedMs < oldest.close_time)
+  const isWhole = read.ended !== 'enough' || (oldest !== undefined && lastCloseMs(omitted) < oldest.close_time)
   const more = isWhole ? own : await lastTrades({ user, filter, limit }, from, MAX_ROWS)
   return more.ok ? more : own
 }
@@ -50,7 +51,7 @@ export async function tradesUpTo(
   { user, toMs }: { readonly user: Address; readonly toMs: number },
   { events }: Pick<Sources, 'events'>,
   rows: number = MAX_ROWS,
-): Promise<Result<Folded, Failure>> {
+): Promise<Result<OwnTrades, Failure>> {
   const open = await openFills(user, events)
   if (!open.ok) return open
   const kept = await readRuns(open.value, { fromMs: 0, toMs, order: 'newest' }, enoughFills(rows))
@@ -65,7 +66,7 @@ export async function tradesFrom(
   const open = await openFills(user, events)
   if (!open.ok) return open
   const few = await tradesAfter(open.value, { user, filter, limit }, ROWS)
-  const isWhole = !few.ok || few.value.isFromFirst || few.value.missedMs < filter.startTime
+  const isWhole = !few.ok || few.value.isFromFirst || lastCloseMs(few.value.omitted) < filter.startTime
   const more = isWhole ? few : await tradesAfter(open.value, { user, filter, limit }, MAX_ROWS)
   return more.ok ? more : few
 }
@@ -74,7 +75,7 @@ async function tradesAfter(
   open: OpenEventHistory,
   { user, filter, limit }: TradesQuery & { readonly filter: { readonly startTime: number } },
   rowsBefore: number,
-): Promise<Result<Folded & { readonly isFromFirst: boolean }, Failure>> {
+): Promise<Result<OwnTrades & { readonly isFromFirst: boolean }, Failure>> {
   const { startTime, endTime: toMs = EVER } = filter
   const before = await readWithReach(open, { fromMs: 0, toMs: startTime - 1, order: 'newest' }, enoughFills(rowsBefore))
   if (!before.ok) return before
@@ -115,28 +116,28 @@ function enoughTrades(user: Address, filter: TradeFilter, limit: number): IsEnou
   }
 }
 
-/** `missedMs`: see foldTrades. */
-interface Folded extends OwnTrades {
-  readonly missedMs: number
+/** Time of the last close; -1 if there is none. */
+export function lastCloseMs(trades: readonly OmittedTrade[]): number {
+  return trades.at(-1)?.close_time ?? -1
 }
 
 async function fold(
   user: Address,
   { runs, read }: BlockRuns,
   open: OpenEventHistory,
-): Promise<Result<Folded, Failure>> {
+): Promise<Result<OwnTrades, Failure>> {
   const fills = runs.flatMap((run) => run.flatMap((block: EventBlock) => block.fills.map(([, fill]) => fill)))
   const paid = await open.funding(positionSpans(runs))
   if (!paid.ok) return paid
   let state = emptyTradeState(user)
-  let missedMs = -1
+  const omitted: OmittedTrade[] = []
   const trades = withFunding(runs, paid.value).flatMap((run) => {
     const folded = foldTrades(afterGap(state), run)
     state = folded.state
-    missedMs = Math.max(missedMs, folded.missedMs)
+    omitted.push(...folded.omitted)
     return folded.trades
   })
-  return ok({ read, trades, fills, missedMs })
+  return ok({ read, trades, omitted, fills })
 }
 
 interface BlockRuns {

@@ -22,6 +22,9 @@ const Dir = openEnum(
   'Split Outcome',
   'Merge Outcome',
   'Merge Question',
+  'Negate Outcome',
+  'Settlement',
+  'Auto-Deleveraging',
 )
 
 /** One execution of an order of the requested user. `fee` is negative for a rebate. */

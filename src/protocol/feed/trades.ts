@@ -1,5 +1,6 @@
-// Derives trades from fills: each trade is a pair of fills with one `tid`. A fill without a counterpart (a settlement,
-// dust) is not a trade.
+// Derives trades from fills: each trade is a pair of fills with one `tid`. A fill without a counterpart is not a trade,
+// such as a settlement. Neither are fills without a trade id (dust has `tid` 0, on both sides of a coin) or a price:
+// an outcome that lost is settled at 0.
 
 import type { Address, Fill } from './block.ts'
 
@@ -19,6 +20,7 @@ export interface Trade extends Omit<TradedFill, 'crossed'> {
 export function tradesOf(fills: readonly UserTradedFill[]): Trade[] {
   const halves = new Map<string, UserTradedFill>()
   return fills.flatMap((fill) => {
+    if (!fill[1].tid || Number(fill[1].px) === 0) return []
     const id = `${fill[1].tid} ${fill[1].coin}`
     const other = halves.get(id)
     if (other && other[1].side !== fill[1].side) {

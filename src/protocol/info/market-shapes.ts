@@ -15,6 +15,7 @@ export const ConciseAnnotation = z.looseObject({
 })
 
 export const EXAMPLE_ANNOTATION = { category: 'commodities', displayName: 'Gold', keywords: ['metal', 'xau'] }
+export const EXAMPLE_TOKEN_ANNOTATION = { category: 'layer 1', displayName: 'Hyperliquid', keywords: ['chain'] }
 
 /** Dutch auction of a deployment right. `currentGas` is null after the auction has ended, `endGas` until then. */
 export const GasAuction = z

@@ -100,6 +100,38 @@ describe('a new isolate', () => {
     expect([(await send(later, META)).status, later.charged]).toEqual([502, []])
   })
 
+  describe('while spotMeta names a token that it does not list', () => {
+    const SPOT = { type: 'spotMeta' }
+    const listing = (...tokens: number[]) =>
+      JSON.stringify({ universe: [{ tokens: [3, 0] }], tokens: tokens.map((index) => ({ index })) })
+    const GOOD = listing(0, 3)
+    const BAD = listing(0)
+    const ask = async (world: World, at: number, source: string) => {
+      world.now = at
+      world.upstream = () => ok(source)
+      const { body, headers } = await send(world, SPOT)
+      return [body, headers.age]
+    }
+
+    it('serves the last one that does, as long as after a failure', async () => {
+      expect(await ask(warm, 0, GOOD)).toEqual([GOOD, undefined])
+      for (const minutes of [11, 30, 59]) {
+        expect(await ask(warm, minutes * MINUTE, BAD)).toEqual([GOOD, `${minutes * 60}`])
+        expect(await ask(cold, minutes * MINUTE + 1_000, BAD)).toEqual([GOOD, `${minutes * 60 + 1}`])
+      }
+      expect(await ask(cold, 61 * MINUTE, BAD)).toEqual([BAD, undefined])
+      expect(await ask(cold, 73 * MINUTE, GOOD)).toEqual([GOOD, undefined])
+    })
+
+    it('serves it as it is if there is none, and shares it with nobody', async () => {
+      expect(await ask(warm, 0, BAD)).toEqual([BAD, undefined])
+      expect(await ask(warm, 1_000, GOOD)).toEqual([BAD, '1'])
+      expect([region.texts.size, network.texts.size]).toEqual([0, 0])
+      expect(await ask(cold, 1_000, GOOD)).toEqual([GOOD, undefined])
+      expect(await ask(warm, 12 * MINUTE, BAD)).toEqual([GOOD, '719'])
+    })
+  })
+
   it('shares one lookup between concurrent requests', async () => {
     await send(warm, META)
     cold.now = warm.now

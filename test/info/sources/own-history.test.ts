@@ -140,6 +140,28 @@ describe('userCompletedTrades', () => {
   })
 })
 
+describe('positions across a gap', () => {
+  const asked = [
+    ['userCompletedTrades', {}, ['1040_0', '1040_1', '1050_0']],
+    ['userCompletedTrades', { limit: 1 }, ['1040_0', '1040_1', '1050_0']],
+    ['userCompletedTrades', { dex: 'xyz' }, ['1050_0']],
+    ['userCompletedTrades', { builder: BUILDER }, ['1040_1', '1050_0']],
+    ['userCompletedTradesByTime', { startTime: 0 }, ['1040_0', '1040_1', '1050_0']],
+    ['userCompletedTradesByTime', { startTime: 0, limit: 1 }, []],
+    ['userCompletedTradesByTime', { cursor: '1040_0' }, ['1040_1', '1050_0']],
+    ['userPnlSummary', {}, ['1040_0', '1040_1', '1050_0']],
+    ['userPnlSummary', { endTime: 1_049 }, ['1040_0', '1040_1']],
+  ] as const
+
+  it.each(asked)('%s with %j counts the omitted %j', async (type, more, omitted) => {
+    world.held = { ...world.held, runs: [RUN.slice(0, 3), RUN.slice(3)] }
+    const { status, headers, body } = await world.send({ type, user: USER, ...more })
+    expect(status).toBe(200)
+    const counted = type === 'userPnlSummary' ? JSON.parse(body).omittedTrades : headers['x-omitted-trades']
+    expect(Number(counted)).toBe(omitted.length)
+  })
+})
+
 describe('userPnlSummary', () => {
   it('sums up the trades of a window', async () => {
     const request = { type: 'userPnlSummary', user: USER, startTime: 1_030, endTime: 1_050 }
@@ -149,6 +171,7 @@ describe('userPnlSummary', () => {
       winRate: 1,
       lossRate: 0,
       totalTrades: 3,
+      omittedTrades: 0,
       volumeTraded: '430',
       totalFees: '3',
       totalFunding: '0',

@@ -166,6 +166,16 @@ describe('trades', () => {
     const both = [{ users: [USER, OTHER] }, { users: [THIRD, THIRD] }]
     expect(frames([bought(), sold(), ...again])[0].data).toMatchObject(both)
   })
+
+  // WS-46
+  test('dust has no trade id, and a settlement at 0 no price: neither is a trade, whatever else the block has', () => {
+    const both = (over: Partial<Fill>) => [bought(over), sold(over)]
+    const dust = both({ tid: 0, dir: 'Spot Dust Conversion' })
+    const settled = both({ tid: 5, px: '0.0', dir: 'Settlement' })
+    expect(frames([...dust, ...settled])).toEqual([])
+    const deleveraged = both({ tid: 6, dir: 'Auto-Deleveraging' })
+    expect(frames([...dust, ...deleveraged, ...settled])[0].data).toMatchObject([{ tid: 6 }])
+  })
 })
 
 describe('orderUpdates', () => {

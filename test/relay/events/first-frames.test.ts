@@ -41,7 +41,7 @@ class World {
   /** The next block happens, but has not arrived here. */
   grow(trades: number): void {
     const head = this.height + this.#coming.length + 1
-    const fills = Array.from({ length: trades }, (_, i) => sidesOf(this.trades.length + i, head)).flat()
+    const fills = Array.from({ length: trades }, (_, i) => sidesOf(this.trades.length + 1 + i, head)).flat()
     for (const trade of tradesOf(fills)) this.trades.push({ height: head, trade })
     this.#coming.push(fills)
   }
@@ -176,8 +176,8 @@ it('starts with the last thirty trades, oldest first', async () => {
   await settled()
   // Our own history is a second behind. Recent blocks fill the rest.
   await world.land(15, true)
-  expect(receiver.frames[0]!.data.map(({ tid }) => tid)).toEqual(Array.from({ length: 26 }, (_, i) => i))
-  expect(receiver.tids).toEqual(Array.from({ length: 41 }, (_, i) => i))
+  expect(receiver.frames[0]!.data.map(({ tid }) => tid)).toEqual(Array.from({ length: 26 }, (_, i) => i + 1))
+  expect(receiver.tids).toEqual(Array.from({ length: 41 }, (_, i) => i + 1))
   world.block(0)
   world.block(1)
   expect(receiver.tids).toHaveLength(42)
