@@ -58,6 +58,12 @@ function namedTarget(
   return ok({ url: dev.value.url, isOwn: true, ...own })
 }
 
+interface PackedError {
+  readonly sentence: string
+  readonly isPassing: boolean
+  readonly isRefused: boolean
+}
+
 export class GatewayClient {
   readonly #target: Target
   readonly #names: CommandNames
@@ -86,19 +92,20 @@ export class GatewayClient {
       : err(`${this.#target.url} does not respond like a Weir gateway. Check --url.`)
   }
 
-  /** Posts compressed lines. `isPassing`: a retry may succeed. */
+  /** Posts compressed lines. `isPassing`: a retry may succeed; `isRefused`: the lines are invalid. */
   async sendPacked<T extends object>(
     path: string,
     needs: readonly (keyof T)[],
     packed: Uint8Array<ArrayBuffer>,
-  ): Promise<Result<T, { readonly sentence: string; readonly isPassing: boolean }>> {
+  ): Promise<Result<T, PackedError>> {
     const reply = await this.#fetch('POST', path, packed)
-    if (!reply.ok) return err({ sentence: reply.error, isPassing: true })
+    if (!reply.ok) return err({ sentence: reply.error, isPassing: true, isRefused: false })
     const { status, json } = reply.value
     const isPassing = status === 429 || status >= 500
-    if (status >= 300) return err({ sentence: this.#refusal(reply.value), isPassing })
+    if (status >= 300) return err({ sentence: this.#refusal(reply.value), isPassing, isRefused: status === 400 })
     if (hasAll(json, needs)) return ok(json as T)
-    return err({ sentence: `${this.#target.url} does not respond like a Weir gateway. Check --url.`, isPassing: false })
+    const sentence = `${this.#target.url} does not respond like a Weir gateway. Check --url.`
+    return err({ sentence, isPassing: false, isRefused: false })
   }
 
   /** Whether the resource exists. */

@@ -82,12 +82,11 @@ export class ArchiveWriter {
     return events.bytes + books.bytes
   }
 
-  async putGap({ from, to, afterMs, beforeMs }: CutGap): Promise<void> {
+  async putGap({ from, to, afterMs, beforeMs }: CutGap, nowMs: number): Promise<void> {
     await this.#storage.db
-      .prepare(
-        `INSERT OR REPLACE INTO gaps (chain, from_height, to_height, after_ms, before_ms) VALUES (?, ?, ?, ?, ?)`,
-      )
-      .bind(this.#storage.chain, from, to, afterMs, beforeMs)
+      .prepare(`INSERT OR REPLACE INTO gaps (chain, from_height, to_height, after_ms, before_ms, recorded_ms)
+        VALUES (?, ?, ?, ?, ?, ?)`)
+      .bind(this.#storage.chain, from, to, afterMs, beforeMs, nowMs)
       .run()
   }
 

@@ -12,9 +12,10 @@ import { Objects } from '../../core/objects.client.ts'
 import { after } from '../../core/timers.client.ts'
 import { readVariables } from '../../core/variables.ts'
 import { visible } from '../../core/visible.ts'
-import type { HeightAndTime } from '../../protocol/feed/durable-api.ts'
 import { LOG_API_VERSION } from '../../protocol/feed/log-api.ts'
 import { archiveMemory, MEMORY_RETRY_MS, TASK_BYTES } from '../archive-memory.ts'
+import { StoredArchive } from './archive.store.ts'
+import { ArchiveDamage, type ArchivedSegment } from './archive-read.ts'
 import {
   ArchiveRunner,
   type ArchiveRunnerPorts,
@@ -23,7 +24,7 @@ import {
   RETRY,
 } from './archive-runner.ts'
 import { ArchiveSettings, retentionOf } from './archive-settings.ts'
-import { ArchiveWriter } from './archive-writer.store.ts'
+import { type ArchiveStorage, ArchiveWriter } from './archive-writer.store.ts'
 import { BackfillStore } from './backfill.store.ts'
 import type { BackfillRequest, BackfillResult } from './backfill-api.ts'
 import { type BackfillPorts, BackfillQueue } from './backfill-queue.ts'
@@ -59,12 +60,12 @@ export class Archiver extends DurableObject<Cloudflare.Env> implements Retention
     const state = ctx.storage.kv.get<ArchiveState>('state') ?? EMPTY_ARCHIVE_STATE
     const archiving = retention && new ArchiveRunner(this.#ports(new ArchiveWriter(storage), retention), state)
     this.#runner = archiving
-    this.#backfillQueue = archiving && new BackfillQueue(this.#backfillPorts(new BackfillStore(storage), archiving))
+    this.#backfillQueue = archiving && new BackfillQueue(this.#backfillPorts(storage, archiving))
   }
 
-  async backfill({ blocks }: BackfillRequest): Promise<BackfillResult> {
+  async backfill(request: BackfillRequest): Promise<BackfillResult> {
     if (!this.#backfillQueue) return { refused: 'empty' }
-    const answer = await this.#backfillQueue.write(blocks)
+    const answer = await this.#backfillQueue.write(request)
     if ('segments' in answer && answer.segments > 0) this.#wakeCompactor()
     return answer
   }
@@ -132,7 +133,7 @@ export class Archiver extends DurableObject<Cloudflare.Env> implements Retention
       page: (from, state) => this.#page(from, state),
       putSegment: (cut) => withTimeout(writer.putSegment(cut)),
       putCheckpoint: (books) => withTimeout(writer.putCheckpoint(books)),
-      putGap: (gap) => withTimeout(writer.putGap(gap)),
+      putGap: (gap) => withTimeout(writer.putGap(gap, Date.now())),
       lastBlock: () => withTimeout(writer.lastBlock()),
       hubs: BOOK_HUBS,
       hubBooks: (hub, from) => withTimeout(this.#objects.hub(hub).books(from)),
@@ -141,16 +142,17 @@ export class Archiver extends DurableObject<Cloudflare.Env> implements Retention
     }
   }
 
-  #backfillPorts(store: BackfillStore, archiving: ArchiveRunner): BackfillPorts {
-    // Cached, because the search covers all backfilled segments, and the resulting height only grows.
-    let before: HeightAndTime | null = null
+  #backfillPorts(storage: ArchiveStorage, archiving: ArchiveRunner): BackfillPorts {
+    const store = new BackfillStore(storage)
+    const archive = new StoredArchive(storage)
+    const writer = new ArchiveWriter(storage)
+    const { chain } = storage
     return {
-      logStart: async () => {
-        before ??= await withTimeout(store.logStart())
-        return before
-      },
+      // A segment may have been written before the first state was saved.
+      last: async () => (archiving.state.last ?? (await withTimeout(writer.lastBlock())))?.height ?? null,
       neighbors: (first, last) => withTimeout(store.neighbors(first, last)),
-      write: (segments, around) => withTimeout(store.write(segments, around, Date.now())),
+      events: (segment) => withTimeout(eventsOf(archive, { chain, epoch: null, ...segment })),
+      write: (segments, around, source) => withTimeout(store.write(segments, around, { source, nowMs: Date.now() })),
       get bytes() {
         return archiving.state.bytes
       },
@@ -164,6 +166,16 @@ export class Archiver extends DurableObject<Cloudflare.Env> implements Retention
     const report = { last, segments, checkpoint: at, failure }
     const request = { v: LOG_API_VERSION, archived: last?.height ?? null, from, report }
     return withTimeout(this.#objects.log().archive(request))
+  }
+}
+
+/** The event lines of a segment; empty if they were removed or are damaged. */
+async function eventsOf(archive: StoredArchive, segment: ArchivedSegment): Promise<readonly string[]> {
+  try {
+    return await Array.fromAsync(archive.lines(segment, 'events'))
+  } catch (error) {
+    if (error instanceof ArchiveDamage) return []
+    throw error
   }
 }
 

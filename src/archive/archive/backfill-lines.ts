@@ -52,9 +52,15 @@ interface LineFault {
   readonly message: string
 }
 
-/** The line of a block that has only fills. */
+/** The line of a block of which only the fills are known. */
 export function fillsLine(block: Pick<Block, 'height' | 'time' | 'fills'>): string {
-  return `{"only":"fills",${encodeBlock({ ...block, ledger: [], funding: [], books: null }, null).events.slice(1)}`
+  return markFills(encodeBlock({ ...block, ledger: [], funding: [], books: null }, null).events)
+}
+
+/** The line of a block of which all events are known. */
+export function eventsLine(block: Omit<Block, 'books'>): string {
+  const { events, payments } = encodeBlock({ ...block, books: null }, null)
+  return withPayments(events, payments)
 }
 
 /** Parses one line and returns it in its stored form. */
@@ -76,10 +82,11 @@ function encodeLine(line: Line, known: KnownEvents): BackfillBlock {
   const others = { ...(events && { events }), ...(twaps && { twaps }), ...(payments !== undefined && { payments }) }
   const block = { height, time, fills, ledger, funding, ...others, books: null }
   const texts = encodeBlock(block, null, through)
-  const whole =
-    known === 'fills' ? `{"only":"fills",${texts.events.slice(1)}` : withPayments(texts.events, texts.payments)
+  const whole = known === 'fills' ? markFills(texts.events) : withPayments(texts.events, texts.payments)
   return { height, time, epoch: null, known, events: whole, books: hubBlockText(texts, () => true) }
 }
+
+const markFills = (events: string) => `{"only":"fills",${events.slice(1)}`
 
 /** Returns all lines of a body, or the first error. */
 export function readBackfill(text: string): Result<readonly BackfillBlock[], LineFault> {

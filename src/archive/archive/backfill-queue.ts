@@ -1,10 +1,12 @@
-// Writes backfill requests one after another. Invariants: requests never overlap; a refused request writes nothing; a
-// repeated request writes nothing again.
+// Writes missing blocks into the archive, one request after another. Invariants: requests never overlap; a refused
+// request writes nothing; a repeated request writes nothing again; archived blocks never change; a source that
+// contradicts the archived blocks around is refused.
 
 import { pairs } from '../../core/pairs.ts'
-import type { BackfillResult } from './backfill-api.ts'
+import type { BackfillRequest, BackfillResult } from './backfill-api.ts'
 import type { BackfillBlock, KnownEvents } from './backfill-lines.ts'
 import { type CutGap, type CutSegment, SegmentCutter } from './segment-cutter.ts'
+import { type CheckedBlock, checkedBlock, contradictionOf } from './source-check.ts'
 
 /**
  * Backfill is refused above this share of the size limit. At the limit, retention removes the oldest data, which is the
@@ -14,11 +16,16 @@ const MAX_FILL_RATIO = 0.9
 
 /** Maximum segments per request. A body with many gaps needs many objects. */
 const MAX_SEGMENTS = 100
+/** Maximum archived segments per request that are compared with the source. */
+const MAX_COMPARED = 8
 
 export interface BackfillPorts {
-  logStart(): Promise<{ readonly height: number } | null>
+  /** The last archived height; null if nothing is archived. Later blocks are left to the log. */
+  last(): Promise<number | null>
   neighbors(first: number, last: number): Promise<SegmentSpan[]>
-  write(segments: readonly BackfillSegment[], around: readonly SegmentSpan[]): Promise<number>
+  /** The event lines of an archived segment; empty if they were removed or are damaged. */
+  events(segment: SegmentSpan): Promise<readonly string[]>
+  write(segments: readonly BackfillSegment[], around: readonly SegmentSpan[], source: string): Promise<number>
   /** Size of the archive. `maxBytes`: its limit; null if there is no limit. */
   readonly bytes: number
   readonly maxBytes: number | null
@@ -35,33 +42,48 @@ export class BackfillQueue {
   }
 
   /** Blocks must be in height order. */
-  write(blocks: readonly BackfillBlock[]): Promise<BackfillResult> {
-    const turn = this.#last.then(() => this.#write(blocks))
+  write(request: Omit<BackfillRequest, 'v'>): Promise<BackfillResult> {
+    const turn = this.#last.then(() => this.#write(request))
     this.#last = turn.catch(() => undefined)
     return turn
   }
 
-  async #write(blocks: readonly BackfillBlock[]): Promise<BackfillResult> {
-    const before = await this.#ports.logStart()
-    if (before === null) return { refused: 'empty' }
+  async #write({ blocks, source }: Omit<BackfillRequest, 'v'>): Promise<BackfillResult> {
+    const end = await this.#ports.last()
     const { bytes, maxBytes } = this.#ports
+    if (end === null) return { refused: 'empty' }
     if (maxBytes !== null && bytes > maxBytes * MAX_FILL_RATIO) return { refused: 'full', bytes, maxBytes }
     const first = blocks[0]?.height ?? 0
     const last = blocks.at(-1)?.height ?? 0
     const around = await this.#ports.neighbors(first, last)
-    const all = backfillCuts(blocks, around, before.height)
+    const all = backfillCuts(blocks, around, end + 1)
     const segments = all.slice(0, MAX_SEGMENTS)
     const next = all[MAX_SEGMENTS]?.first ?? null
     if (segments.length === 0) return { blocks: 0, segments: 0, bytes: 0, next }
-    const written = await this.#ports.write(segments, around)
+    const reason = contradictionOf(
+      blocks.map(({ events }) => checkedBlock(events)),
+      await this.#compared(segments, around),
+    )
+    if (reason !== null) return { refused: 'contradiction', reason }
+    const written = await this.#ports.write(segments, around, source)
     this.#ports.addWritten(segments.length, written)
     const count = segments.reduce((sum, { events }) => sum + events.length, 0)
     return { blocks: count, segments: segments.length, bytes: written, next }
   }
+
+  /** The archived blocks of the segments next to the new ones. */
+  async #compared(segments: readonly BackfillSegment[], around: readonly SegmentSpan[]): Promise<CheckedBlock[]> {
+    const isNext = (span: SegmentSpan) =>
+      segments.some(({ first, last }) => span.last === first - 1 || span.first === last + 1)
+    const blocks: CheckedBlock[] = []
+    for (const span of around.filter(isNext).slice(0, MAX_COMPARED))
+      blocks.push(...(await this.#ports.events(span)).map(checkedBlock))
+    return blocks
+  }
 }
 
-// Cuts blocks into segments and gaps. Invariants: heights that exist are not written again; segments end below the
-// first block that the log archived; consecutive segments touch or have one gap between them.
+// Cuts blocks into segments and gaps. Invariants: heights that exist are not written again; consecutive segments touch
+// or have one gap between them.
 
 export interface BackfillSegment extends CutSegment {
   readonly known: KnownEvents

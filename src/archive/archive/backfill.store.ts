@@ -1,20 +1,24 @@
-// Writes backfilled segments below the first block that the log archived. Invariants: objects are written before rows;
-// the rows of one request body are written in one batch, together with the gaps around them and the request to build
-// files from them.
+// Writes segments of missing heights, and keeps the record of repairs. Invariants: objects are written before rows; the
+// rows of one request body are written in one batch, together with the gaps around them, the repair, and the request to
+// build files from them, so that a reader sees the heights either missing or complete.
 
+import { batchOf } from '../../core/d1.store.ts'
 import type { HeightAndTime } from '../../protocol/feed/durable-api.ts'
 import { segmentKey } from './archive-keys.ts'
 import type { ArchiveStorage } from './archive-writer.store.ts'
 import { putBooks, putEvents } from './archive-writer.store.ts'
-import type { BackfillState } from './backfill-api.ts'
+import type { ArchiveGap, AttemptReport, BackfillState, Repair, RepairAttempt } from './backfill-api.ts'
 import { type BackfillSegment, gapsBetween, type SegmentSpan } from './backfill-queue.ts'
-import type { CutGap } from './segment-cutter.ts'
 import { unfiledRow } from './unfiled.store.ts'
 
 /** Maximum gaps per page. */
 const GAPS_PER_PAGE = 1_000
 
 const SPAN_COLUMNS = `first, last, first_ms AS firstMs, last_ms AS lastMs`
+const GAP_COLUMNS = `from_height AS "from", to_height AS "to", after_ms AS afterMs, before_ms AS beforeMs,
+  NULLIF(recorded_ms, 0) AS recordedMs, beyond_ms AS beyondMs`
+
+type AttemptRow = RepairAttempt & Pick<Repair, 'from' | 'to'>
 
 export class BackfillStore {
   readonly #storage: ArchiveStorage
@@ -25,28 +29,65 @@ export class BackfillStore {
 
   /** Lists the gaps above height `after`. */
   async state(after: number): Promise<BackfillState> {
-    const from = await this.#first('')
-    const before = await this.logStart()
     const { chain, db } = this.#storage
-    const { results } = await db
-      .prepare(`SELECT from_height AS "from", to_height AS "to", after_ms AS afterMs, before_ms AS beforeMs FROM gaps
-        WHERE chain = ? AND from_height >= ? AND from_height < ? ORDER BY from_height LIMIT ?`)
-      .bind(chain, Math.max(after, from?.height ?? 0), before?.height ?? 0, GAPS_PER_PAGE)
-      .all<CutGap>()
-    const last = results[GAPS_PER_PAGE - 1]
-    return { from, before, gaps: results, next: last ? last.to + 1 : null }
+    const [first, last, found] = await batchOf<[HeightAndTime, HeightAndTime, ArchiveGap]>(db, [
+      db
+        .prepare(`SELECT first AS height, first_ms AS time FROM segments WHERE chain = ? ORDER BY first LIMIT 1`)
+        .bind(chain),
+      db
+        .prepare(`SELECT last + 1 AS height, last_ms AS time FROM segments WHERE chain = ? ORDER BY first DESC LIMIT 1`)
+        .bind(chain),
+      db
+        .prepare(`SELECT ${GAP_COLUMNS} FROM gaps WHERE chain = ?1 AND from_height >= MAX(?2, COALESCE((SELECT first
+        FROM segments WHERE chain = ?1 ORDER BY first LIMIT 1), 0)) ORDER BY from_height LIMIT ?3`)
+        .bind(chain, after, GAPS_PER_PAGE),
+    ])
+    const gaps = found.results
+    const attempts = await this.#attempts(gaps)
+    const end = gaps[GAPS_PER_PAGE - 1]
+    return {
+      from: first.results[0] ?? null,
+      before: last.results[0] ?? null,
+      gaps: gaps.map((gap) => {
+        const own = attempts.filter(({ from, to }) => from <= gap.from && to >= gap.to)
+        // An attempt at a larger gap counts for what is left of it.
+        const latest = new Map(own.map(({ from: _, to: __, ...attempt }) => [attempt.source, attempt]))
+        return { ...gap, attempts: [...latest.values()] }
+      }),
+      next: end ? end.to + 1 : null,
+    }
   }
 
-  /** The first block that the log archived. */
-  logStart(): Promise<HeightAndTime | null> {
-    return this.#first('AND backfilled IS NULL')
+  async #attempts(gaps: readonly ArchiveGap[]): Promise<readonly AttemptRow[]> {
+    const [first] = gaps
+    const last = gaps.at(-1)
+    if (!first || !last) return []
+    const { results } = await this.#storage.db
+      .prepare(`SELECT from_height AS "from", to_height AS "to", source, outcome, message, tries, at_ms AS atMs
+        FROM repair_attempts WHERE chain = ? AND from_height <= ? AND to_height >= ? ORDER BY tries`)
+      .bind(this.#storage.chain, last.to, first.from)
+      .all<AttemptRow>()
+    return results
   }
 
-  #first(where: string): Promise<HeightAndTime | null> {
-    return this.#storage.db
-      .prepare(`SELECT first AS height, first_ms AS time FROM segments WHERE chain = ? ${where} ORDER BY first LIMIT 1`)
-      .bind(this.#storage.chain)
-      .first<HeightAndTime>()
+  /**
+   * Records that a source could not fill a gap. Returns false if the heights are not exactly a gap, for example because
+   * they were repaired meanwhile.
+   */
+  async recordAttempt({ from, to, source, outcome, message, atMs, isBeyond }: AttemptReport): Promise<boolean> {
+    const { chain, db } = this.#storage
+    const isGap = `EXISTS (SELECT 1 FROM gaps WHERE chain = ?1 AND from_height = ?2 AND to_height = ?3)`
+    const put = db
+      .prepare(`INSERT INTO repair_attempts (chain, from_height, to_height, source, tries, at_ms, outcome, message)
+        SELECT ?1, ?2, ?3, ?4, COALESCE((SELECT MAX(tries) FROM repair_attempts WHERE chain = ?1 AND source = ?4
+          AND from_height <= ?2 AND to_height >= ?3), 0) + 1, ?5, ?6, ?7 WHERE ${isGap}
+        ON CONFLICT DO UPDATE SET to_height = ?3, tries = excluded.tries, at_ms = ?5, outcome = ?6, message = ?7`)
+      .bind(chain, from, to, source, atMs, outcome, message)
+    const mark = db
+      .prepare(`UPDATE gaps SET beyond_ms = ?4 WHERE chain = ?1 AND from_height = ?2 AND to_height = ?3`)
+      .bind(chain, from, to, isBeyond ? atMs : null)
+    const [stored] = await db.batch([put, mark])
+    return (stored?.meta.changes ?? 0) > 0
   }
 
   /** Segments that overlap these heights, and the segments next to them. */
@@ -63,7 +104,11 @@ export class BackfillStore {
   }
 
   /** Writes segments, and the gaps between them and their neighbors in `around`. Returns the bytes written. */
-  async write(segments: readonly BackfillSegment[], around: readonly SegmentSpan[], nowMs: number): Promise<number> {
+  async write(
+    segments: readonly BackfillSegment[],
+    around: readonly SegmentSpan[],
+    { source, nowMs }: { readonly source: string; readonly nowMs: number },
+  ): Promise<number> {
     const { chain, db } = this.#storage
     const [begin] = segments
     const end = segments.at(-1)
@@ -78,28 +123,61 @@ export class BackfillStore {
       ])
       const sums = [events.bytes, books.bytes, events.sha256, books.sha256]
       const row = db.prepare(`INSERT INTO segments (chain, first, last, first_ms, last_ms, epoch, lines, events_bytes,
-        books_bytes, events_sha256, books_sha256, backfilled) VALUES (?, ?, ?, ?, ?, NULL, ?, ?, ?, ?, ?, ?)`)
-      rows.push(row.bind(chain, first, last, firstMs, lastMs, lines.length, ...sums, known))
+        books_bytes, events_sha256, books_sha256, backfilled, source) VALUES (?, ?, ?, ?, ?, NULL, ?, ?, ?, ?, ?, ?, ?)`)
+      rows.push(row.bind(chain, first, last, firstMs, lastMs, lines.length, ...sums, known, source))
       sum += events.bytes + books.bytes
     }
+    const repairs = runsOf(segments).map((run) => this.#repair(run, source, nowMs))
     const unfiled = unfiledRow(this.#storage, begin.first, end.last, nowMs)
-    await db.batch([...rows, ...this.#gaps([...segments, ...around]), unfiled])
+    await db.batch([...rows, ...repairs, ...this.#gaps([...segments, ...around]), unfiled])
     return sum
   }
 
-  /** Replaces the gaps between these spans. */
+  /** Only gaps that the log recorded count as repaired. */
+  #repair(
+    { from, to, known }: Pick<Repair, 'from' | 'to' | 'known'>,
+    source: string,
+    nowMs: number,
+  ): D1PreparedStatement {
+    return this.#storage.db
+      .prepare(`INSERT INTO repairs (chain, from_height, to_height, known, source, at_ms) SELECT ?1, ?2, ?3, ?4, ?5, ?6
+        WHERE EXISTS (SELECT 1 FROM gaps WHERE chain = ?1 AND from_height <= ?2 AND to_height >= ?3 AND recorded_ms > 0)`)
+      .bind(this.#storage.chain, from, to, known, source, nowMs)
+  }
+
+  /** Replaces the gaps between these spans. What is left of a gap keeps its record. */
   #gaps(spans: readonly SegmentSpan[]): D1PreparedStatement[] {
     const { chain, db } = this.#storage
     const firsts = spans.map(({ first }) => first)
-    const min = Math.min(...firsts)
-    const max = Math.max(...firsts)
-    const gone = db.prepare(`DELETE FROM gaps WHERE chain = ? AND from_height > ? AND from_height < ?`)
-    const put = db.prepare(
-      `INSERT INTO gaps (chain, from_height, to_height, after_ms, before_ms) VALUES (?, ?, ?, ?, ?)`,
-    )
-    const gaps = gapsBetween(spans).map(({ from, to, afterMs, beforeMs }) =>
-      put.bind(chain, from, to, afterMs, beforeMs),
-    )
-    return [gone.bind(chain, min, max), ...gaps]
+    const gaps = gapsBetween(spans)
+    const record = (column: string) =>
+      `(SELECT ${column} FROM gaps WHERE chain = ?1 AND from_height <= ?2 AND to_height >= ?3)`
+    const put =
+      db.prepare(`INSERT OR REPLACE INTO gaps (chain, from_height, to_height, after_ms, before_ms, recorded_ms, beyond_ms)
+      SELECT ?1, ?2, ?3, ?4, ?5, COALESCE(${record('recorded_ms')}, 0), ${record('beyond_ms')}`)
+    // Highest first: the lowest remainder may replace the row that the others are copied from.
+    const puts = gaps
+      .toReversed()
+      .map(({ from, to, afterMs, beforeMs }) => put.bind(chain, from, to, afterMs, beforeMs))
+    const gone = db
+      .prepare(`DELETE FROM gaps WHERE chain = ?1 AND from_height > ?2 AND from_height < ?3
+        AND from_height NOT IN (SELECT value FROM json_each(?4))`)
+      .bind(chain, Math.min(...firsts), Math.max(...firsts), JSON.stringify(gaps.map(({ from }) => from)))
+    const settled = db
+      .prepare(`DELETE FROM repair_attempts WHERE chain = ?1 AND NOT EXISTS (SELECT 1 FROM gaps g WHERE g.chain = ?1
+        AND g.from_height <= repair_attempts.to_height AND g.to_height >= repair_attempts.from_height)`)
+      .bind(chain)
+    return [...puts, gone, settled]
   }
+}
+
+/** Runs of consecutive heights with the same known data. */
+function runsOf(segments: readonly BackfillSegment[]): Pick<Repair, 'from' | 'to' | 'known'>[] {
+  const runs: { from: number; to: number; known: Repair['known'] }[] = []
+  for (const { first, last, known } of segments) {
+    const run = runs.at(-1)
+    if (run?.to === first - 1 && run.known === known) run.to = last
+    else runs.push({ from: first, to: last, known })
+  }
+  return runs
 }

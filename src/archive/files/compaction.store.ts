@@ -104,8 +104,10 @@ export class Compaction {
     const unfiled = await lowestUnfiled(this.#storage)
     if (!unfiled) return false
     const { below, above } = await filesAround(this.#storage, unfiled.next)
+    // These heights are written in order, together with those below them.
+    if (above === null) return false
     const from = Math.max(unfiled.next, (below?.last ?? -1) + 1)
-    const to = Math.min(unfiled.to, (above?.first ?? Number.POSITIVE_INFINITY) - 1)
+    const to = Math.min(unfiled.to, above.first - 1)
     const [segment] = from > to ? [] : await this.#archive.segmentsFrom({ height: from }, 1)
     if (!segment || segment.first > to) await advanceRow(this.#storage, unfiled, Math.max(from, to + 1)).run()
     else

@@ -65,8 +65,8 @@ export interface FilesReader {
   coverage(need: CoverageNeed): Promise<FileCoverage | null>
   rows(request: FilesRequest): Promise<FilesRows>
   /**
-   * Returns the funding that was paid during each span. A span must be within one funded range. Spans without payments
-   * are omitted.
+   * Returns the funding that was paid during each span. A span must be within adjacent funded ranges. Spans without
+   * payments are omitted.
    */
   funding(spans: readonly FundingSpan[]): Promise<readonly SpanFunding[]>
 }

@@ -52,3 +52,7 @@ export function addSums(payments: readonly Payment[], before: ReadonlyMap<string
 export function paidBetween(first: Pick<SummedPayment, 'perUnit' | 'sum'>, last: Pick<SummedPayment, 'sum'>): string {
   return new Big(last.sum).minus(first.sum).plus(first.perUnit).toFixed()
 }
+
+export function addDecimals(a: string, b: string): string {
+  return new Big(a).plus(b).toFixed()
+}

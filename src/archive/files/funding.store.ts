@@ -1,10 +1,11 @@
 // Stores the funding of files in D1. A minute's funding is written together with its file, and one batch reads the
-// funding of many spans. Invariant: known funding is never rewritten, because later sums are based on it.
+// funding of many spans. Invariants: known funding is never rewritten, because later sums are based on it; the sums of a
+// range of heights are consistent with each other, but not with those of other ranges.
 
 import type { Coin } from '../../core/coin.ts'
 import type { ArchiveStorage } from '../archive/archive-writer.store.ts'
 import type { FundingSpan, SpanFunding } from '../funding-spans.ts'
-import { addSums, type Payment, paidBetween } from './funding-sums.ts'
+import { addDecimals, addSums, type Payment, paidBetween, type SummedPayment } from './funding-sums.ts'
 import type { FileSpan } from './levels.ts'
 
 /** Maximum rows per statement, because D1 accepts strings of up to 2 MB. */
@@ -41,12 +42,22 @@ export async function fundingOver(
 ): Promise<readonly SpanFunding[]> {
   const texts = jsonChunks(spans.map(({ coin, from, to }) => [coin, from, to]))
   if (texts.length === 0) return []
-  const answers = await db.batch<{ coin: Coin; from: number; perUnit: string; sum: string; end: string }>(
-    texts.map((text) => db.prepare(OVER).bind(chain, text)),
-  )
-  return answers.flatMap(({ results }) =>
-    results.map(({ coin, from, end, ...first }) => ({ coin, from, perUnit: paidBetween(first, { sum: end }) })),
-  )
+  const answers = await db.batch<PaidRow>(texts.map((text) => db.prepare(OVER).bind(chain, text)))
+  return answers.flatMap(({ results }) => {
+    const paid = new Map<number, SpanFunding>()
+    for (const { at, coin, from, end, ...first } of results) {
+      const before = paid.get(at)?.perUnit ?? '0'
+      paid.set(at, { coin, from, perUnit: addDecimals(before, paidBetween(first, { sum: end })) })
+    }
+    return [...paid.values()]
+  })
+}
+
+/** Funding of one span in one range. `at`: index of the span. */
+interface PaidRow extends Pick<SummedPayment, 'coin' | 'perUnit' | 'sum'> {
+  readonly at: number
+  readonly from: number
+  readonly end: string
 }
 
 /** Removes funding of heights below all files. */
@@ -75,13 +86,15 @@ const BEFORE = `SELECT k.value AS coin, f.sum FROM json_each(?3) k CROSS JOIN fi
   AND f.height = (SELECT MAX(height) FROM file_funding WHERE chain = ?1 AND coin = k.value AND height < ?2)`
 const PUT = `INSERT OR REPLACE INTO file_funding (chain, coin, height, per_unit, sum)
   SELECT ?1, value->>0, value->>1, value->>2, value->>3 FROM json_each(?2) WHERE TRUE`
-const OVER = `SELECT s.value->>0 AS coin, s.value->>1 AS "from", a.per_unit AS perUnit, a.sum, b.sum AS "end"
+/** One row per span and range, because the sums of a range do not include heights that were repaired below it later. */
+const OVER = `SELECT s.key AS at, s.value->>0 AS coin, s.value->>1 AS "from", a.per_unit AS perUnit, a.sum, b.sum AS "end"
   FROM json_each(?2) s
-  CROSS JOIN file_funding a ON a.chain = ?1 AND a.coin = s.value->>0 AND a.height =
-    (SELECT MIN(height) FROM file_funding WHERE chain = ?1 AND coin = s.value->>0 AND height >= s.value->>1)
-  CROSS JOIN file_funding b ON b.chain = ?1 AND b.coin = s.value->>0 AND b.height =
-    (SELECT MAX(height) FROM file_funding WHERE chain = ?1 AND coin = s.value->>0 AND height <= s.value->>2)
-  WHERE a.height <= s.value->>2`
+  CROSS JOIN file_funded r ON r.chain = ?1 AND r.from_height <= s.value->>2 AND r.to_height >= s.value->>1
+  CROSS JOIN file_funding a ON a.chain = ?1 AND a.coin = s.value->>0 AND a.height = (SELECT MIN(height) FROM file_funding
+    WHERE chain = ?1 AND coin = s.value->>0 AND height >= MAX(s.value->>1, r.from_height))
+  CROSS JOIN file_funding b ON b.chain = ?1 AND b.coin = s.value->>0 AND b.height = (SELECT MAX(height) FROM file_funding
+    WHERE chain = ?1 AND coin = s.value->>0 AND height <= MIN(s.value->>2, r.to_height))
+  WHERE a.height <= b.height`
 /** The lowest height among files and pending ranges. */
 const LOWEST = `(SELECT MIN(height) FROM (SELECT MIN(first) AS height FROM files WHERE chain = ?1
   UNION ALL SELECT MIN(from_height) FROM unfiled WHERE chain = ?1))`

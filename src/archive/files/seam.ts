@@ -21,23 +21,25 @@ export interface Seam {
   readonly isMissing: (height: number) => boolean
 }
 
-/**
- * Coverage limited to known funding; null if no funding is known. The boundary between two ranges counts as a gap, even
- * if no height is missing. The funding of a damaged file remains known.
- */
+/** Coverage limited to known funding; null if no funding is known. The funding of a damaged file remains known. */
 export function fundedCoverage(cover: FileCoverage): FileCoverage | null {
-  return coverageWithin(cover, cover.funded)
+  return coverageWithin(cover, joined(cover.funded))
 }
 
-/** Coverage limited to known payments per wallet; null if none are known. Adjacent ranges are joined. */
+/** Coverage limited to known payments per wallet; null if none are known. */
 export function paidCoverage(cover: FileCoverage): FileCoverage | null {
-  const joined: FundedRange[] = []
-  for (const stretch of cover.paid ?? []) {
-    const last = joined.at(-1)
-    if (last === undefined || stretch.from > last.to + 1) joined.push(stretch)
-    else joined.splice(-1, 1, { ...last, to: Math.max(last.to, stretch.to) })
+  return coverageWithin(cover, joined(cover.paid ?? []))
+}
+
+/** Joins adjacent ranges. */
+function joined(stretches: readonly FundedRange[]): FundedRange[] {
+  const runs: FundedRange[] = []
+  for (const stretch of stretches) {
+    const last = runs.at(-1)
+    if (last === undefined || stretch.from > last.to + 1) runs.push(stretch)
+    else runs.splice(-1, 1, { ...last, to: Math.max(last.to, stretch.to) })
   }
-  return coverageWithin(cover, joined)
+  return runs
 }
 
 function coverageWithin(

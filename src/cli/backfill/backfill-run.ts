@@ -115,15 +115,15 @@ export class BackfillRun {
   #needs(position: BlockPosition): boolean {
     const { height } = position
     const side = sideOf(position, this.#window)
-    if (side === 'behind' || height >= this.#archived.liveFrom.height) this.#isDone = true
-    return side === 'in' && !this.#isDone && height >= this.#next && !this.#archived.has(height)
+    if (side === 'behind' || height >= this.#archived.end.height) this.#isDone = true
+    return side === 'in' && !this.#isDone && height >= this.#next && this.#archived.isWanted(height)
   }
 
   #advance(position: BlockPosition): void {
     if (this.#isDone) return
     this.#read++
     this.#last = position
-    this.#ports.progress(shareOf(position, this.#window, this.#archived.liveFrom), this.#read, position)
+    this.#ports.progress(shareOf(position, this.#window, this.#archived.end), this.#read, position)
   }
 
   #reportFault(message: string): void {
@@ -133,9 +133,10 @@ export class BackfillRun {
     else if (faults === FAULTS_REPORTED_MAX) this.#ports.note('Further faults are only counted.')
   }
 
-  /** Sends a batch; returns an error message or null. */
+  /** Sends a batch, unless all of it is archived. Returns an error message or null. */
   async #send(batch: readonly ReadBlock[] | null): Promise<string | null> {
-    for (let left = batch ?? []; left.length > 0; ) {
+    const isNew = batch?.some(({ height }) => !this.#archived.has(height))
+    for (let left = isNew ? (batch ?? []) : []; left.length > 0; ) {
       const sent = await this.#ports.send(left)
       if (!sent.ok) return sent.error
       const { next, ...sums } = sent.value

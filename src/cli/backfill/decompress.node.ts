@@ -6,7 +6,7 @@ import { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { uncompressSync } from 'lz4-napi'
 import xxhash from 'xxhash-wasm'
-import { FileError } from './read-blocks.ts'
+import { FileError } from './text-lines.ts'
 
 const { create32, h32Raw } = await xxhash()
 

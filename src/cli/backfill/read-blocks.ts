@@ -1,15 +1,13 @@
 // Reads blocks from the files of a source as lines for the gateway. Invariants: an unreadable line is reported with its file
 // and line number and stays a gap that a later run can fill; a file format without blocks ends the run.
 
-import { fillsLine, readBackfillLine } from '../../archive/archive/backfill-lines.ts'
+import { eventsLine, fillsLine, readBackfillLine } from '../../archive/archive/backfill-lines.ts'
 import { visible } from '../../core/visible.ts'
 import { convertEvents } from '../../feeder/convert.ts'
 import { LINE_BEGIN, nodeTimeMs, readEvents, readLineHead } from '../../feeder/streams.ts'
-import type { PlannedFile } from './source-files.ts'
+import type { OtherStreams, PlannedFile } from './source-files.ts'
+import { fileFaultText, LINE_CHARS, type NodeError, type TextLine, textLines } from './text-lines.ts'
 import type { BlockPosition } from './window.ts'
-
-/** Far larger than the fills of any block. */
-const LINE_CHARS = 64 * 1024 * 1024
 
 export interface ReadBlock extends BlockPosition {
   readonly line: string
@@ -26,21 +24,21 @@ export class SourceError extends Error {
   override name = 'SourceRefusal'
 }
 
-/** The content of a file is invalid. */
-export class FileError extends Error {
-  override name = 'FileFault'
-}
-
 export async function* readBlocks(
   file: PlannedFile,
   isNeeded: (position: BlockPosition) => boolean,
 ): AsyncGenerator<ReadResult> {
-  const read = file.form.kind === 'node' ? readNodeLine : readArchiveLine
+  const read = (text: string) =>
+    file.form.kind === 'node' ? readNodeLine(text, isNeeded, file.others) : readArchiveLine(text, isNeeded)
   const fault = (text: string): ReadResult => ({ kind: 'fault', sentence: `${file.path} ${text}` })
   let last = { height: -1, events: '' }
   try {
     for await (const line of textLines(file.open(), LINE_CHARS)) {
-      const found = read(line.text, isNeeded)
+      const found = await read(line.text)
+      for (const stream of Object.values(file.others ?? {})) {
+        const unread = stream.takeFault()
+        if (unread !== null) yield { kind: 'fault', sentence: unread }
+      }
       if (typeof found !== 'string' && found.kind !== 'fault') {
         const { height } = found.kind === 'block' ? found.block : found.position
         const events = line.text.slice(line.text.indexOf('"events"'))
@@ -60,8 +58,6 @@ export async function* readBlocks(
   }
 }
 
-type NodeError = Error & { readonly code?: string }
-
 const UNBATCHED_TEXT =
   'has one event per line without block heights, so gaps cannot be detected. Use node_fills_by_block, which a node writes with --write-fills --batch-by-block.'
 
@@ -73,22 +69,13 @@ function lineFaultText({ number, isEnded }: TextLine, found: string): string {
   return `ends in the middle of line ${number}. Copy it again once it is complete, and rerun this command.`
 }
 
-function fileFaultText({ name, message, code }: NodeError): string {
-  if (message === 'is truncated' || code === 'Z_BUF_ERROR')
-    return 'is truncated; its complete part was read. Copy it again, and rerun this command.'
-  if (name === FileError.name)
-    return `${message}; the part before the damage was read. Copy it again, and rerun this command.`
-  if (code?.startsWith('Z_'))
-    return `is damaged (${code}); the part before the damage was read. Copy it again, and rerun this command.`
-  return `cannot be read further (${code ?? visible(message)}). Rerun this command.`
-}
-
 /** A line of a node file, or a string that describes its fault. A killed node may leave a partial line in front of the next line. */
-function readNodeLine(text: string, isNeeded: (position: BlockPosition) => boolean): ReadResult | string {
-  return parseNodeLine(text.slice(Math.max(0, text.lastIndexOf(LINE_BEGIN))), isNeeded)
-}
-
-function parseNodeLine(text: string, isNeeded: (position: BlockPosition) => boolean): ReadResult | string {
+async function readNodeLine(
+  line: string,
+  isNeeded: (position: BlockPosition) => boolean,
+  others: OtherStreams | undefined,
+): Promise<ReadResult | string> {
+  const text = line.slice(Math.max(0, line.lastIndexOf(LINE_BEGIN)))
   const head = readLineHead(text)
   if (!head) return 'has no block_number and block_time'
   const position = { height: head.height, time: nodeTimeMs(head.time) }
@@ -96,12 +83,13 @@ function parseNodeLine(text: string, isNeeded: (position: BlockPosition) => bool
   if (!isNeeded(position)) return { kind: 'skipped', position }
   const events = readEvents(text)
   if (!events.ok) return events.error
+  const misc = (await others?.misc.eventsAt(position)) ?? null
+  const twaps = misc === null ? null : ((await others?.twaps.eventsAt(position)) ?? null)
   const bad: string[] = []
-  const { fills } = convertEvents({ fills: events.value, misc: null, twaps: null, statuses: null }, (why) =>
-    bad.push(why),
-  )
+  const parts = convertEvents({ fills: events.value, misc, twaps, statuses: null }, (why) => bad.push(why))
   if (bad.length > 0) return `has a ${visible(bad[0] ?? '')}`
-  return { kind: 'block', block: { ...position, line: fillsLine({ ...position, fills }) } }
+  const block = { ...position, ...parts }
+  return { kind: 'block', block: { ...position, line: misc === null ? fillsLine(block) : eventsLine(block) } }
 }
 
 function readArchiveLine(text: string, isNeeded: (position: BlockPosition) => boolean): ReadResult | string {
@@ -111,46 +99,4 @@ function readArchiveLine(text: string, isNeeded: (position: BlockPosition) => bo
   return isNeeded({ height, time })
     ? { kind: 'block', block: { height, time, line } }
     : { kind: 'skipped', position: { height, time } }
-}
-
-interface TextLine {
-  readonly text: string
-  /** Starts at 1. */
-  readonly number: number
-  /** Whether it ended with a line feed; the last line of an incomplete file does not. */
-  readonly isEnded: boolean
-}
-
-/** The non-empty lines of a file. Invalid UTF-8 is an error and never replaced. */
-export async function* textLines(chunks: AsyncIterable<Uint8Array>, maxChars: number): AsyncGenerator<TextLine> {
-  const decode = utf8()
-  let rest = ''
-  let number = 0
-  for await (const chunk of chunks) {
-    const part = decoded(decode, number, chunk)
-    if (part.includes('\n')) {
-      const lines = (rest + part).split('\n')
-      rest = lines.pop() ?? ''
-      for (const text of lines) if (++number && text !== '') yield { text, number, isEnded: true }
-    } else rest += part
-    if (rest.length > maxChars) throw new FileError(`has a line (${number + 1}) of more than ${maxChars} characters`)
-  }
-  rest += decoded(decode, number)
-  if (rest !== '') yield { text: rest, number: number + 1, isEnded: false }
-}
-
-type Decode = (chunk?: Uint8Array) => string
-
-/** Call it without a chunk after the last chunk. */
-function utf8(): Decode {
-  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
-  return (chunk) => decoder.decode(chunk, { stream: chunk !== undefined })
-}
-
-function decoded(decode: Decode, number: number, chunk?: Uint8Array): string {
-  try {
-    return decode(chunk)
-  } catch {
-    throw new FileError(`is not UTF-8 text after line ${number}`)
-  }
 }

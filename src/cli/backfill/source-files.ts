@@ -3,6 +3,8 @@
 
 import { err, ok, type Result } from '../../core/result.ts'
 import { HOUR_MS } from '../../core/time.ts'
+import { STREAM_FOLDER } from '../../feeder/streams.ts'
+import { StreamReader } from './stream-reader.ts'
 import type { ArchivedRange } from './window.ts'
 import { type BlockPosition, timesOf, type Window } from './window.ts'
 
@@ -14,15 +16,24 @@ export interface SourceFile {
 }
 
 export type FileForm =
-  /** A file that a node wrote during one hour of its own clock. Its blocks are from that hour or slightly older. */
-  | { readonly kind: 'node'; readonly fromMs: number }
+  /**
+   * A file that a node wrote during one hour of its own clock. Its blocks are from that hour or slightly older. `stream`:
+   * the folder of the stream; null if the path does not have it.
+   */
+  | { readonly kind: 'node'; readonly stream: string | null; readonly fromMs: number }
   | { readonly kind: 'archive'; readonly chain: string | null; readonly first: number; readonly last: number }
 
-export type PlannedFile = SourceFile & { readonly form: FileForm }
+/** `others`: streams of the same node with the other events of each block. */
+export type PlannedFile = SourceFile & { readonly form: FileForm; readonly others?: OtherStreams }
+
+export interface OtherStreams {
+  readonly misc: StreamReader
+  readonly twaps: StreamReader
+}
 
 /** A synced node writes a block at most this long after its time. */
 const FILE_LAG_MS = 600_000
-const BY_BLOCK = 'node_fills_by_block'
+const BY_BLOCK = STREAM_FOLDER.fills
 const ARCHIVE_FILE = /(?:^|\/)(?:archive\/([^/]+)\/)?\d{4}-\d\d-\d\d\/(\d{12,16})-(\d{12,16})\.events\.gz$/
 const HOURLY_FILE = /(?:^|\/)(?:([^/]+)\/)??(?:hourly\/)?(\d{4})(\d\d)(\d\d)\/(\d{1,2})(?:\.lz4)?$/
 const STREAM = /^(?:node_|misc_events|hip3_|system_and_|replica_cmds)/
@@ -36,33 +47,49 @@ const UNSUPPORTED_STREAMS: Readonly<Record<string, string>> = {
   node_fills_streaming: WITHOUT_EMPTY_BLOCKS,
 }
 
-/** The form of a file by its path; the name of an unsupported stream; null if unknown. */
-export function formOf(path: string): FileForm | string | null {
+/** The form of a file by its path; null if unknown. */
+export function formOf(path: string): FileForm | null {
   const archived = ARCHIVE_FILE.exec(path)
   if (archived)
     return { kind: 'archive', chain: archived[1] ?? null, first: Number(archived[2]), last: Number(archived[3]) }
-  const [, stream, year, month, day, hour] = HOURLY_FILE.exec(path) ?? []
+  const [, folder, year, month, day, hour] = HOURLY_FILE.exec(path) ?? []
   if (year === undefined || Number(hour) > 23) return null
-  if (stream !== undefined && stream !== BY_BLOCK && STREAM.test(stream)) return stream
-  const fromMs = Date.UTC(Number(year), Number(month) - 1, Number(day), Number(hour))
-  return { kind: 'node', fromMs }
+  const stream = folder !== undefined && STREAM.test(folder) ? folder : null
+  return { kind: 'node', stream, fromMs: Date.UTC(Number(year), Number(month) - 1, Number(day), Number(hour)) }
 }
+
+const isOfStream = ({ form }: PlannedFile, name: string | null) => form.kind === 'node' && form.stream === name
 
 /** The files with blocks in order, or why there are none. `chain` is the chain of the gateway. */
 export function blockFiles(source: string, files: readonly SourceFile[], chain: string): Result<PlannedFile[], string> {
-  const formed = files.map((file) => ({ ...file, form: formOf(file.path) }))
-  const known = formed.filter((file): file is PlannedFile => typeof file.form === 'object' && file.form !== null)
+  const formed = files.flatMap((file): PlannedFile[] => {
+    const form = formOf(file.path)
+    return form ? [{ ...file, form }] : []
+  })
+  const sorted = formed.toSorted((a, b) => sortKey(a) - sortKey(b))
+  const others = { misc: streamOf(sorted, STREAM_FOLDER.misc), twaps: streamOf(sorted, STREAM_FOLDER.twaps) }
+  const isFills = (file: PlannedFile) => isOfStream(file, BY_BLOCK) || isOfStream(file, null)
+  const known = sorted.flatMap((file): PlannedFile[] =>
+    file.form.kind === 'archive' ? [file] : isFills(file) ? [{ ...file, others }] : [],
+  )
   if (known.length === 0) return err(noBlocksText(source, formed))
   if (new Set(known.map(({ form }) => form.kind)).size > 1)
     return err(`${source} holds both node files and an archive. Pass the folder of one of them.`)
   const other = known.find(({ form }) => form.kind === 'archive' && (form.chain ?? chain) !== chain)
   if (other)
     return err(`${other.path} belongs to a different chain from the gateway (${chain}). Pass a folder of that chain.`)
-  return ok(known.toSorted((a, b) => sortKey(a) - sortKey(b)))
+  return ok(known)
 }
 
-function noBlocksText(source: string, files: readonly { readonly form: unknown }[]): string {
-  const streams = [...new Set(files.map(({ form }) => form).filter((form) => typeof form === 'string'))]
+const streamOf = (files: readonly PlannedFile[], name: string) =>
+  new StreamReader(
+    files.flatMap(({ path, form, open }) =>
+      form.kind === 'node' && form.stream === name ? [{ path, fromMs: form.fromMs, open }] : [],
+    ),
+  )
+
+function noBlocksText(source: string, files: readonly PlannedFile[]): string {
+  const streams = [...new Set(files.flatMap(({ form }) => (form.kind === 'node' && form.stream ? [form.stream] : [])))]
   const refused = streams.find((stream) => UNSUPPORTED_STREAMS[stream] !== undefined)
   if (refused !== undefined) return `${source} holds ${refused}, which ${UNSUPPORTED_STREAMS[refused]}.`
   const other = streams.length > 0 ? `no ${BY_BLOCK}, only ${streams.join(', ')}` : 'no blocks'
@@ -73,17 +100,17 @@ const sortKey = ({ form }: PlannedFile): number => (form.kind === 'node' ? form.
 
 /** Whether a file may hold a block that is needed and not archived. */
 export function isNeeded(form: FileForm, window: Window, held: ArchivedRange): boolean {
-  const { liveFrom } = held
+  const { end } = held
   if (form.kind === 'archive') {
     const { from, to } = window
     if ('height' in from && form.last < from.height) return false
     if ('height' in to && form.first > to.height) return false
-    return form.first < liveFrom.height && !held.hasAll(form.first, form.last)
+    return form.first < end.height && !held.hasAll(form.first, form.last)
   }
   const { fromMs, toMs } = timesOf(window)
   const first = Math.max(form.fromMs - FILE_LAG_MS, fromMs ?? 0)
   const last = Math.min(form.fromMs + HOUR_MS, toMs ?? Number.POSITIVE_INFINITY)
-  return first <= last && form.fromMs - FILE_LAG_MS <= liveFrom.time && !held.hasTimes(first, last)
+  return first <= last && form.fromMs - FILE_LAG_MS <= end.time && !held.hasTimes(first, last)
 }
 
 /** Whether a file ends before the window. A file ends where the next file starts. */

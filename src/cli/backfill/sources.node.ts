@@ -208,8 +208,7 @@ export async function* gatewayFiles(
 
 function plannedFile({ url }: OtherGateway, { key, bytes, sha256, link }: z.infer<typeof File>): PlannedFile {
   const form = formOf(key)
-  if (form === null || typeof form === 'string')
-    throw new SourceError(`${visible(key)} of ${url} is not an event segment.`)
+  if (form?.kind !== 'archive') throw new SourceError(`${visible(key)} of ${url} is not an event segment.`)
   return { path: key, bytes, form, open: () => decompress(key, fetchVerified(new URL(link, url), sha256)) }
 }
 

@@ -1,6 +1,7 @@
 // The requested range of blocks between two heights or times, inclusive, and the archived part of it.
 
 import * as z from 'zod'
+import type { Responses } from '../../console/responses.ts'
 import { wholeNumber } from '../../core/whole-number.ts'
 import { TimeValue } from '../values.ts'
 
@@ -50,29 +51,36 @@ export function timesOf({ from, to }: Window): { readonly fromMs: number | null;
 const boundValue = (bound: Bound): number => ('height' in bound ? bound.height : bound.timeMs)
 const coordinateOf = (bound: Bound, { height, time }: BlockPosition): number => ('height' in bound ? height : time)
 
-export interface ArchiveGap {
-  readonly from: number
-  readonly to: number
-  /** Times of the blocks on both sides of the gap. */
-  readonly after_ms: number
-  readonly before_ms: number
+/** What a gateway has archived: everything from `from` up to, but not including, `end`, except for the gaps. */
+export interface BackfillTarget {
+  readonly chain: string
+  readonly from: BlockPosition | null
+  readonly end: BlockPosition
+  readonly gaps: readonly GapState[]
 }
+
+/** A gap with the attempts at its repair. */
+export type GapState = Responses['showBackfill']['gaps'][number]
+type ArchiveGap = Pick<GapState, 'from' | 'to' | 'after_ms' | 'before_ms'>
+
+/** Archived blocks next to missing ones that are sent too, so that the gateway can compare the source with its archive. */
+const COMPARED_BLOCKS = 8
 
 export class ArchivedRange {
   readonly #from: BlockPosition | null
-  readonly #liveFrom: BlockPosition
+  readonly #end: BlockPosition
   readonly #gaps: readonly ArchiveGap[]
 
-  /** Everything from `from` up to `liveFrom` is archived, except for `gaps`, which are sorted. */
-  constructor(from: BlockPosition | null, before: BlockPosition, gaps: readonly ArchiveGap[]) {
+  /** Everything from `from` up to, but not including, `end` is archived, except for `gaps`, which are sorted. */
+  constructor(from: BlockPosition | null, end: BlockPosition, gaps: readonly ArchiveGap[]) {
     this.#from = from
-    this.#liveFrom = before
+    this.#end = end
     this.#gaps = gaps
   }
 
-  /** The first block that the gateway archived itself; later blocks are not needed. */
-  get liveFrom(): BlockPosition {
-    return this.#liveFrom
+  /** The first height that is not archived yet, and the time of the block below it. */
+  get end(): BlockPosition {
+    return this.#end
   }
 
   has(height: number): boolean {
@@ -81,13 +89,20 @@ export class ArchivedRange {
     return gap === undefined || height < gap.from
   }
 
+  /** Whether a block is missing, or one of the archived blocks next to missing ones. */
+  isWanted(height: number): boolean {
+    if (this.#from === null || height < this.#from.height + COMPARED_BLOCKS) return true
+    const gap = this.#gapFrom(height - COMPARED_BLOCKS)
+    return gap !== undefined && height >= gap.from - COMPARED_BLOCKS
+  }
+
   hasAll(first: number, last: number): boolean {
     return this.has(first) && last < (this.#gapFrom(first)?.from ?? Number.POSITIVE_INFINITY)
   }
 
   /** Whether every block between these times is archived. Blocks may share a time, so the bounds are exclusive. */
   hasTimes(fromMs: number, toMs: number): boolean {
-    if (this.#from === null || fromMs <= this.#from.time || toMs > this.#liveFrom.time) return false
+    if (this.#from === null || fromMs <= this.#from.time || toMs > this.#end.time) return false
     return !this.#gaps.some(({ after_ms, before_ms }) => after_ms <= toMs && before_ms >= fromMs)
   }
 

@@ -6,7 +6,7 @@ import type { KeyKind } from '../../accounts/format.ts'
 import type { KeyChange, KeyName, KeyPosition, KeyRow, Rotation, SignInKey } from '../../accounts/key-row.ts'
 import type { StaffLookup, StaffRole, StaffRow } from '../../accounts/staff.ts'
 import type { SignedStreamToken } from '../../accounts/stream-token.ts'
-import type { BackfillResult, BackfillState } from '../../archive/archive/backfill-api.ts'
+import type { AttemptReport, BackfillResult, BackfillState } from '../../archive/archive/backfill-api.ts'
 import type { BackfillBlock } from '../../archive/archive/backfill-lines.ts'
 import type { RetentionApi } from '../../archive/archive/retention.ts'
 import type { Exports } from '../../archive/exports/exports-api.ts'
@@ -96,7 +96,9 @@ export interface ArchiveBackfill {
   readonly chain: string
   state(after: number): Promise<BackfillState>
   /** `blocks` is not empty and ordered by height. */
-  backfill(blocks: readonly BackfillBlock[]): Promise<BackfillResult>
+  backfill(blocks: readonly BackfillBlock[], source: string): Promise<BackfillResult>
+  /** Records that a source could not fill a gap. False: the heights are not exactly a gap. */
+  recordAttempt(attempt: AttemptReport): Promise<boolean>
 }
 
 /** A plan and the terms of one account. */

@@ -23,7 +23,7 @@ import { accountsOf, plansOf } from './account-service.client.ts'
 import { auditIn } from './audit.store.ts'
 import { KeyService } from './key-service.client.ts'
 import { PipelineService } from './pipeline-service.client.ts'
-import type { ArchiveBackfill, Platform } from './platform-api.ts'
+import type { Platform } from './platform-api.ts'
 import { RecoveryService } from './recovery-service.client.ts'
 import { badField } from './refusal.ts'
 
@@ -130,8 +130,12 @@ function backfillOf(
   const { ARCHIVE: bucket, HISTORY: db } = env
   if (!bucket || !db) return null
   const store = new BackfillStore({ chain, bucket, db })
-  const backfill: ArchiveBackfill['backfill'] = (blocks) => objects.archiver().backfill({ v: LOG_API_VERSION, blocks })
-  return { chain, state: (after) => store.state(after), backfill }
+  return {
+    chain,
+    state: (after) => store.state(after),
+    backfill: (blocks, source) => objects.archiver().backfill({ v: LOG_API_VERSION, source, blocks }),
+    recordAttempt: (attempt) => store.recordAttempt(attempt),
+  }
 }
 
 const BODY_MAX_BYTES = 4 * 1024 * 1024

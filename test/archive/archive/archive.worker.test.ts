@@ -29,7 +29,7 @@ describe('the archive', () => {
   beforeAll(async () => {
     // Again, as after an answer that did not come.
     for (const first of [10, 20, 20, 40]) await writer.putSegment(segment(first))
-    await writer.putGap({ from: 30, to: 39, afterMs: 29_000, beforeMs: 40_000 })
+    await writer.putGap({ from: 30, to: 39, afterMs: 29_000, beforeMs: 40_000 }, 50_000)
     const books = (height: number) =>
       ['BTC', 'flx:"x"'].map((coin) => JSON.stringify({ coin, height, seq: 3, levels: [[], []] }))
     for (const height of [12, 25]) {

@@ -136,12 +136,16 @@ describe('backfilled segments', () => {
 })
 
 describe('backfill bodies', () => {
-  const holes = Array.from({ length: 250 }, (_, at) => stored(at * 2, at))
+  const holes = Array.from({ length: 250 }, (_, at) => {
+    return { ...stored(at * 2, at), events: `{"height":${at * 2},"time":${at},"fills":[]}` }
+  })
+  const sent = (blocks: readonly BackfillBlock[]) => ({ source: 'test', blocks })
   const filling = (bytes: number, maxBytes: number | null, before: number | null = 900) => {
     const held: SegmentSpan[] = []
     const filling = new BackfillQueue({
-      logStart: async () => (before === null ? null : { height: before }),
+      last: async () => (before === null ? null : before - 1),
       neighbors: async () => [...held],
+      events: async () => [],
       write: async (segments) => {
         held.push(...segments)
         return segments.length
@@ -158,7 +162,7 @@ describe('backfill bodies', () => {
     const nexts: (number | null)[] = []
     for (let next: number | null = 0; next !== null; nexts.push(next)) {
       const from: number = next
-      const answer = await one.write(holes.filter(({ height }) => height >= from))
+      const answer = await one.write(sent(holes.filter(({ height }) => height >= from)))
       next = 'next' in answer ? answer.next : null
     }
     expect(nexts).toEqual([200, 400, null])
@@ -166,8 +170,8 @@ describe('backfill bodies', () => {
   })
 
   it('are rejected if the archive is full or empty, and later bodies are accepted', async () => {
-    expect(await filling(91, 100).filling.write(holes)).toEqual({ refused: 'full', bytes: 91, maxBytes: 100 })
-    expect(await filling(0, 100, null).filling.write(holes)).toEqual({ refused: 'empty' })
-    expect(await filling(89, 100).filling.write(holes.slice(0, 2))).toMatchObject({ blocks: 2 })
+    expect(await filling(91, 100).filling.write(sent(holes))).toEqual({ refused: 'full', bytes: 91, maxBytes: 100 })
+    expect(await filling(0, 100, null).filling.write(sent(holes))).toEqual({ refused: 'empty' })
+    expect(await filling(89, 100).filling.write(sent(holes.slice(0, 2)))).toMatchObject({ blocks: 2 })
   })
 })

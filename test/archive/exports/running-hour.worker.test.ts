@@ -52,7 +52,7 @@ class Chain {
     const gap = last !== null && height > last + 1 ? this.#cutter.addGap(last + 1, height - 1) : []
     const line = { height, time, epoch: 'a', events: JSON.stringify(block), books: '{}' }
     for (const cut of [...gap, ...this.#cutter.addBlock(line)])
-      await ('gap' in cut ? this.#writer.putGap(cut.gap) : this.#writer.putSegment(cut.segment))
+      await ('gap' in cut ? this.#writer.putGap(cut.gap, 0) : this.#writer.putSegment(cut.segment))
   }
 
   async turns(most: number): Promise<void> {

@@ -60,7 +60,7 @@ export class World {
     await store.write(
       heights.map((height) => segmentAt(height, known)),
       around,
-      this.nowMs,
+      { source: 'test', nowMs: this.nowMs },
     )
   }
 

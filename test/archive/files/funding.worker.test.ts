@@ -161,6 +161,9 @@ describe('ranges with known funding', () => {
     ])
     const spans = [30, 50].map((from) => ({ coin: 'BTC', from, to: from + 19 }))
     expect((await files.funding(spans)).map(({ perUnit }) => perUnit)).toEqual(['2', '2'])
+    // A span over both is their sum, although the upper range was summed before the lower one existed.
+    const over = [30, 42].map((from) => ({ coin: 'BTC', from, to: 69 }))
+    expect((await files.funding(over)).map(({ perUnit }) => perUnit)).toEqual(['4', '2'])
   })
 
   it('are removed together with the files if the archive is bounded', async () => {

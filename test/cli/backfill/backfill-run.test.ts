@@ -26,7 +26,7 @@ function filesOf(heights: readonly number[]): PlannedFile[] {
   return [...hours].map(([hour, all]) => ({
     path: `node_fills_by_block/${hour}`,
     bytes: 0,
-    form: { kind: 'node', fromMs: hour * HOUR_MS },
+    form: { kind: 'node' as const, stream: null, fromMs: hour * HOUR_MS },
     open: async function* () {
       for (const height of all) yield new TextEncoder().encode(`${lineOf(height)}\n`)
     },

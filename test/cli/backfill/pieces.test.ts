@@ -7,14 +7,7 @@ import { durationText, progressLine } from '../../../src/cli/backfill/progress-m
 import type { ReadBlock } from '../../../src/cli/backfill/read-blocks.ts'
 import { blockFiles, type FileForm, formOf, isNeeded } from '../../../src/cli/backfill/source-files.ts'
 import { billText } from '../../../src/cli/backfill/sources.node.ts'
-import {
-  ArchivedRange,
-  type ArchiveGap,
-  BoundValue,
-  isReversed,
-  shareOf,
-  sideOf,
-} from '../../../src/cli/backfill/window.ts'
+import { ArchivedRange, BoundValue, isReversed, shareOf, sideOf } from '../../../src/cli/backfill/window.ts'
 
 const bound = (text: string) => BoundValue.safeParse(text)
 
@@ -50,7 +43,7 @@ describe('a window', () => {
 /** What a gateway tells of these heights, with a block each 10 ms; the log's own begin at 100. */
 function told(heights: readonly number[]): ArchivedRange {
   const all = [...heights.toSorted((a, b) => a - b), 100]
-  const gaps = all.slice(1).flatMap((next, at): ArchiveGap[] => {
+  const gaps = all.slice(1).flatMap((next, at) => {
     const last = all[at]!
     return next === last + 1
       ? []
@@ -94,7 +87,11 @@ describe('the archived range', () => {
   })
 })
 
-const hour = (day: number, hour: number): FileForm => ({ kind: 'node', fromMs: Date.UTC(2026, 10, day, hour) })
+const hour = (day: number, hour: number, stream: string | null = null): FileForm => ({
+  kind: 'node',
+  stream,
+  fromMs: Date.UTC(2026, 10, day, hour),
+})
 const archived = (first: number, last: number, chain: string | null = 'chain'): FileForm => {
   return { kind: 'archive', chain, first, last }
 }
@@ -103,15 +100,15 @@ const file = (path: string) => ({ path, bytes: 1, open: () => expect.fail('nothi
 
 describe('files', () => {
   it.each([
-    ['/data/node_fills_by_block/hourly/20261101/7', hour(1, 7)],
-    ['node_fills_by_block/20261101/23.lz4', hour(1, 23)],
+    ['/data/node_fills_by_block/hourly/20261101/7', hour(1, 7, 'node_fills_by_block')],
+    ['node_fills_by_block/20261101/23.lz4', hour(1, 23, 'node_fills_by_block')],
     ['hourly/20261101/0', hour(1, 0)],
     ['20261101/0.lz4', hour(1, 0)],
     ['/home/me/fills/20261101/0', hour(1, 0)],
     [`/a/archive/chain/${SEGMENT}`, archived(5, 9)],
     [SEGMENT, archived(5, 9, null)],
-    ['node_fills/hourly/20261101/7.lz4', 'node_fills'],
-    ['node_raw_book_diffs_by_block/hourly/20261101/7', 'node_raw_book_diffs_by_block'],
+    ['node_fills/hourly/20261101/7.lz4', hour(1, 7, 'node_fills')],
+    ['node_raw_book_diffs_by_block/hourly/20261101/7', hour(1, 7, 'node_raw_book_diffs_by_block')],
     ['node_fills_by_block/hourly/20261101/24', null],
     ['node_fills_by_block/hourly/20261101/7.tmp', null],
     [SEGMENT.replace('events', 'books'), null],

@@ -171,8 +171,8 @@ describe('a folder', () => {
   it.each([
     [`--from 9 --to 8 n`, /^--to is before --from/],
     [`--from 2026-11-02 --to 2026-11-01 n`, /^--to is before --from/],
-    [`--from 1000 n`, /^--from .* block 1000 of 2026-11-03T00:00:00\.000Z/],
-    [`--from 2026-11-04 n`, /^--from must be older/],
+    [`--from 1000 n`, /^--from .* block 999 of 2026-11-03T00:00:00\.000Z/],
+    [`--from 2026-11-04 n`, /^--from must not be after/],
     [`--from 0 nowhere`, /nowhere does not exist/],
     [`--from 0 n/node_fills_by_block/hourly/20261101/0`, /is a file/],
     [`--from 0 plain`, /holds node_fills, .*node_fills_by_block/],

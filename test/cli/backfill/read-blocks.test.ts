@@ -3,8 +3,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { fillsLine } from '../../../src/archive/archive/backfill-lines.ts'
-import { readBlocks, textLines } from '../../../src/cli/backfill/read-blocks.ts'
-import { type FileForm, formOf } from '../../../src/cli/backfill/source-files.ts'
+import { readBlocks } from '../../../src/cli/backfill/read-blocks.ts'
+import { blockFiles, type FileForm, formOf } from '../../../src/cli/backfill/source-files.ts'
+import { textLines } from '../../../src/cli/backfill/text-lines.ts'
 import { fillWith } from '../../kit/fills.ts'
 
 const SEGMENT = '2026-11-01/000000000005-000000000009.events.gz'
@@ -71,6 +72,39 @@ describe('blocks', () => {
     const line = (height: number, ms: number) =>
       fillsLine({ height, time: time + ms, fills: [[`0x${'1'.repeat(40)}`, fill as never]] })
     expect(lines).toEqual([line(11, 11), 12, line(13, 13)])
+  })
+
+  it('of a node have all events where its other streams have a line of the same height', async () => {
+    const text = (lines: readonly string[]) => `${lines.join('\n')}\n`
+    const at = '2026-11-01T00:00:00.01'
+    const send = { type: 'send', amount: '1' }
+    const misc = { time: at, hash: '0x1', inner: { LedgerUpdate: { users: [`0x${'1'.repeat(40)}`], delta: send } } }
+    const files = new Map([
+      ['node_fills_by_block/hourly/20261101/0', text([11, 12, 13].map((height) => nodeLine(height)))],
+      ['misc_events_by_block/hourly/20261101/0', text([nodeLine(10, []), nodeLine(11, [misc]), nodeLine(13, [])])],
+      ['node_twap_statuses_by_block/hourly/20261101/0', text([nodeLine(13, [{ status: 'running' }])])],
+    ])
+    const sources = [...files].map(([path, body]) => ({
+      path,
+      bytes: 1,
+      open: async function* () {
+        yield new TextEncoder().encode(body)
+      },
+    }))
+    const planned = blockFiles('S', sources, 'chain')
+    if (!planned.ok) throw new Error(planned.error)
+    const reads = await Array.fromAsync(readBlocks(planned.value[0]!, () => true))
+    const blocks = reads.map((one) => JSON.parse((one as { block: { line: string } }).block.line))
+    expect(blocks.map(({ height, only, ledger, twaps }) => [height, only, ledger, twaps])).toEqual([
+      [
+        11,
+        undefined,
+        [{ users: [`0x${'1'.repeat(40)}`], time: Date.UTC(2026, 10, 1) + 10, hash: '0x1', delta: send }],
+        undefined,
+      ],
+      [12, 'fills', [], undefined],
+      [13, undefined, [], [{ status: 'running' }]],
+    ])
   })
 
   it('of an archive are passed on unchanged', async () => {

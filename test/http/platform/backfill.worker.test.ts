@@ -28,7 +28,7 @@ it('is rejected while the log has archived nothing', async () => {
 
 describe('below the first block that the log archived', () => {
   beforeAll(async () => {
-    const events = range(100, 109).map((height) => `{"height":${height}}`)
+    const events = range(100, 109).map(line)
     const segment = { first: 100, last: 109, firstMs: 1_000_000, lastMs: 1_090_000, epoch: 'a' }
     await new ArchiveWriter(place).putSegment({ ...segment, events, books: events })
   })
@@ -51,8 +51,10 @@ describe('below the first block that the log archived', () => {
     expect((await ask('GET', PATH)).json).toEqual({
       chain: env.CHAIN,
       from: { height: 40, time: 400_000 },
-      before: { height: 100, time: 1_000_000 },
-      gaps: [{ from: 63, to: 99, after_ms: 620_000, before_ms: 1_000_000 }],
+      before: { height: 110, time: 1_090_000 },
+      gaps: [
+        { from: 63, to: 99, after_ms: 620_000, before_ms: 1_000_000, recorded_ms: null, beyond_ms: null, attempts: [] },
+      ],
       next: null,
     })
   })
@@ -90,10 +92,12 @@ describe('below the first block that the log archived', () => {
     const cuts = backfillCuts(blocks.value, [], 20_000)
     const lost = { prepare: place.db.prepare.bind(place.db), batch: () => Promise.reject(new Error('gone')) }
     const chain = 'crash'
-    await expect(new BackfillStore({ ...place, chain, db: lost }).write(cuts, [], 0)).rejects.toThrow('gone')
+    await expect(
+      new BackfillStore({ ...place, chain, db: lost }).write(cuts, [], { source: 'test', nowMs: 0 }),
+    ).rejects.toThrow('gone')
     const store = new BackfillStore({ ...place, chain })
     expect(await store.neighbors(0, 20_000)).toEqual([])
-    await store.write(cuts, [], 0)
+    await store.write(cuts, [], { source: 'test', nowMs: 0 })
     const again = new StoredArchive({ ...place, chain })
     const [segment] = await again.segmentsFrom({ height: 0 }, 1)
     expect(await Array.fromAsync(again.lines(segment!, 'events'))).toEqual([line(10_000), line(10_001)])
@@ -126,6 +130,72 @@ describe('below the first block that the log archived', () => {
     const segments = await archive.segmentsFrom({ height: 0 }, 99)
     const heights = segments.flatMap(({ first, last }) => range(first, last))
     expect(new Set(heights).size).toBe(heights.length)
+  })
+
+  it('repairs a gap of the log and records where each block came from', async () => {
+    const writer = new ArchiveWriter(place)
+    const lines = (from: number, to: number) => range(from, to).map(line)
+    const logged = (from: number, to: number) => {
+      const segment = { first: from, last: to, firstMs: from * 10_000, lastMs: to * 10_000, epoch: 'b' }
+      return writer.putSegment({ ...segment, events: lines(from, to), books: lines(from, to) })
+    }
+    await writer.putGap({ from: 110, to: 139, afterMs: 1_090_000, beforeMs: 1_400_000 }, 7)
+    await logged(140, 149)
+    const attempt = { from: 110, to: 139, source: 'a', outcome: 'absent', message: 'none', beyond_repair: false }
+    const attempts = async (body: object) => (await ask('POST', '/history/attempts', JSON.stringify(body))).status
+    expect(await attempts(attempt)).toBe(200)
+    expect(await attempts({ ...attempt, to: 138 })).toBe(409)
+    expect(await attempts({ ...attempt, source: 'a\n' })).toBe(400)
+    const from = (source: string, heights: readonly number[], text = line) =>
+      pack(heights.map(text)).then(({ body }) => ask('POST', `${PATH}?source=${source}`, body))
+    const late = (height: number) => line(height).replace(/"time":\d+/, `"time":${height * 10_000 + 1}`)
+    expect(await from('liar', range(139, 141), late)).toMatchObject({
+      status: 400,
+      json: { error_message: expect.stringMatching(/^body: contradicts the archive: block 140 .*1400001/) },
+    })
+    expect((await from('node', range(108, 119))).json).toMatchObject({ blocks: 10 })
+    const { gaps } = (await ask('GET', `${PATH}?after=100`)).json
+    const { beyond_repair: _, from: __, to: ___, ...kept } = attempt
+    expect(gaps).toEqual([
+      {
+        from: 120,
+        to: 139,
+        after_ms: 1_190_000,
+        before_ms: 1_400_000,
+        recorded_ms: 7,
+        beyond_ms: null,
+        attempts: [{ ...kept, tries: 1, at_ms: expect.any(Number) }],
+      },
+    ])
+    expect(await attempts({ ...attempt, from: 120, beyond_repair: true })).toBe(200)
+    expect((await ask('GET', `${PATH}?after=100`)).json.gaps).toMatchObject([
+      { beyond_ms: expect.any(Number), attempts: [{ source: 'a', tries: 2 }] },
+    ])
+    expect((await from('bucket', range(120, 141))).json).toMatchObject({ blocks: 20 })
+    expect((await from('other', range(108, 141))).json).toMatchObject({ blocks: 0 })
+    expect((await ask('GET', `${PATH}?after=100`)).json.gaps).toEqual([])
+    const { results } = await env.HISTORY.prepare(
+      `SELECT from_height, to_height, known, source FROM repairs ORDER BY id`,
+    ).all()
+    expect(results).toEqual([
+      { from_height: 110, to_height: 119, known: 'fills', source: 'node' },
+      { from_height: 120, to_height: 139, known: 'fills', source: 'bucket' },
+    ])
+    const left = await env.HISTORY.prepare(`SELECT COUNT(*) AS n FROM repair_attempts`).first()
+    expect(left).toEqual({ n: 0 })
+    const sources = (await rows('segments')).map(({ first, source }) => [first, source])
+    expect(sources.filter(([first]) => Number(first) >= 100)).toEqual([
+      [100, null],
+      ...[
+        [110, 'node'],
+        [114, 'node'],
+        [120, 'bucket'],
+        [126, 'bucket'],
+        [132, 'bucket'],
+        [138, 'bucket'],
+      ],
+      [140, null],
+    ])
   })
 
   it('rejects wrong tokens and parameters', async () => {

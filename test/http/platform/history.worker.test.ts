@@ -54,7 +54,8 @@ beforeAll(async () => {
     const time = BEGIN + height * 6_000
     await writer.putCheckpoint({ epoch: 'a', height, through: height, time, coins: 1, unsure: 0, lines: [] })
   }
-  for (const from of [12, 32, 20_000]) await writer.putGap({ from, to: from + 3, afterMs: BEGIN, beforeMs: BEGIN + 1 })
+  for (const from of [12, 32, 20_000])
+    await writer.putGap({ from, to: from + 3, afterMs: BEGIN, beforeMs: BEGIN + 1 }, BEGIN + 2)
 })
 
 describe('coverage', () => {

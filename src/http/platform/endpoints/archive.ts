@@ -1,6 +1,7 @@
 // Operator endpoints for the block log and the archive: reset, backfill and retention.
 
 import * as z from 'zod'
+import { ATTEMPT_OUTCOMES } from '../../../archive/archive/backfill-api.ts'
 import { BackfillText, MAX_BACKFILL_BYTES } from '../../../archive/archive/backfill-lines.ts'
 import { ARCHIVE_PRODUCTS, type RetentionDays } from '../../../archive/archive/retention.ts'
 import { inGroups } from '../../../core/digit-groups.ts'
@@ -9,7 +10,7 @@ import { wholeNumber } from '../../../core/whole-number.ts'
 import { Height } from '../../../protocol/feed/block.ts'
 import { defineEndpoint, okResponse, reply } from '../endpoint.ts'
 import { UnixMs } from '../fields.ts'
-import { NO_ARCHIVE } from '../refusal.ts'
+import { badField, NO_ARCHIVE } from '../refusal.ts'
 import { BlockHeight, Bytes, NO_HISTORY, Objects } from './history.ts'
 
 const resetFeed = defineEndpoint({
@@ -36,17 +37,46 @@ const BlockPosition = z
   .object({ height: Height.describe('Block height'), time: UnixMs.describe('Block time, Unix milliseconds') })
   .nullable()
 
+/** Long enough for the URL of a gateway or a bucket. */
+const MAX_SOURCE_CHARS = 120
+const MAX_MESSAGE_CHARS = 500
+const SourceName = z
+  .string()
+  .regex(/^[\x20-\x7e]+$/, 'must be printable ASCII text')
+  .max(MAX_SOURCE_CHARS)
+  .describe('Name of the source of blocks, such as a host or a bucket')
+const Outcome = z
+  .enum(ATTEMPT_OUTCOMES)
+  .describe(
+    '`absent`: the source lacks the heights; `partial`: it has some of them; `refused`: its blocks contradict the archive; `failed`: it could not be read',
+  )
+
+const Attempt = z.object({
+  source: z.string().describe('Name of the source'),
+  outcome: Outcome,
+  message: z.string().describe('Details'),
+  tries: z.int().describe('Number of attempts'),
+  at_ms: UnixMs.describe('Time of the last attempt, Unix milliseconds'),
+})
+
 const Gap = z.object({
   from: Height.describe('First missing height'),
   to: Height.describe('Last missing height'),
   after_ms: UnixMs.describe('Time of the block before the gap, Unix milliseconds'),
   before_ms: UnixMs.describe('Time of the block after the gap, Unix milliseconds'),
+  recorded_ms: UnixMs.nullable().describe(
+    'Time when the log skipped these heights, Unix milliseconds; null: a gap among imported blocks',
+  ),
+  beyond_ms: UnixMs.nullable().describe(
+    'Time when no source was left that could have these heights, Unix milliseconds; null: it can still be repaired',
+  ),
+  attempts: z.array(Attempt).describe('Last attempt of each source'),
 })
 
 const showBackfill = defineEndpoint({
   id: 'showBackfill',
   route: 'GET /admin/history/backfill',
-  summary: 'Show the archived range and its gaps, to plan a backfill',
+  summary: 'Show the archived range and its gaps, to plan a backfill or a repair',
   description:
     'The archive has every height from `from` up to, but not including, `before`, except those in `gaps` (1,000 per page).',
   query: z.strictObject({
@@ -59,26 +89,35 @@ const showBackfill = defineEndpoint({
     z.object({
       chain: z.string().describe('Name of the chain'),
       from: BlockPosition.describe('First archived block; null: none'),
-      before: BlockPosition.describe('First block archived by the log; older blocks can be backfilled; null: none yet'),
+      before: BlockPosition.describe(
+        'First height that is not archived yet, and the time of the block below it; missing blocks below it can be imported; null: none yet',
+      ),
       gaps: z.array(Gap).describe('Missing heights below `before`, in ascending order'),
       next: Height.nullable().describe('Value of `after` for the next page; null: last page'),
     }),
     {
       from: { height: 985148182, time: 1778002753024 },
       before: { height: 1030773868, time: 1781139602896 },
-      gaps: [{ from: 985149000, to: 1030773867, after_ms: 1778002807000, before_ms: 1781139602896 }],
+      gaps: [{ from: 985149000, to: 985149999, after_ms: 1778002807000, before_ms: 1778002875000, beyond_ms: null }],
     },
   ),
   handle: async ({ query: { after = 0 } }, { archive }) => {
     if (archive === null) return err(NO_ARCHIVE)
     const { gaps, ...state } = await archive.state(after)
-    const rows = gaps.map(({ from, to, afterMs, beforeMs }) => ({ from, to, after_ms: afterMs, before_ms: beforeMs }))
+    const rows = gaps.map(({ from, to, afterMs, beforeMs, recordedMs, beyondMs, attempts }) => ({
+      from,
+      to,
+      after_ms: afterMs,
+      before_ms: beforeMs,
+      recorded_ms: recordedMs,
+      beyond_ms: beyondMs,
+      attempts: attempts.map(({ atMs, ...attempt }) => ({ ...attempt, at_ms: atMs })),
+    }))
     return reply(200, { chain: archive.chain, ...state, gaps: rows })
   },
 })
 
-const NO_ARCHIVED_BLOCK =
-  'the log has not archived a block yet, so nothing can be older. Start a feeder and retry a minute later'
+const NO_ARCHIVED_BLOCK = 'no block is archived yet. Start a feeder and retry a minute later'
 
 const archiveFull = (bytes: number, most: number) =>
   `the archive uses ${Math.round(bytes / 1e6)} of ${Math.round(most / 1e6)} MB (ARCHIVE_KEEP_MB) and would remove the imported blocks first, because they are the oldest. Raise ARCHIVE_KEEP_MB, deploy and retry`
@@ -86,9 +125,10 @@ const archiveFull = (bytes: number, most: number) =>
 const backfill = defineEndpoint({
   id: 'backfill',
   route: 'POST /admin/history/backfill',
-  summary: 'Import blocks older than the archive',
+  summary: 'Import blocks that the archive lacks',
   description:
-    'The body is gzipped event lines in archive format, one block per line, ordered by height. The limits are 20 MiB unpacked, and 100,000 heights from first to last. Archived heights are skipped; missing heights become gaps. If any line is invalid, the entire body is rejected.',
+    'The body is gzipped event lines in archive format, one block per line, ordered by height. The limits are 20 MiB unpacked, and 100,000 heights from first to last. Archived heights are compared and skipped; missing heights become gaps. If any line is invalid, or the blocks contradict the archived ones, the entire body is rejected.',
+  query: z.strictObject({ source: SourceName.default('import') }),
   body: {
     schema: BackfillText,
     optional: false,
@@ -107,12 +147,51 @@ const backfill = defineEndpoint({
     { blocks: 888, segments: 1, bytes: 210000 },
   ),
   refusals: [409],
-  handle: async ({ body: blocks }, { archive }) => {
+  handle: async ({ body: blocks, query: { source } }, { archive }) => {
     if (archive === null) return err(NO_ARCHIVE)
-    const result = await archive.backfill(blocks)
+    const result = await archive.backfill(blocks, source)
     if (!('refused' in result)) return reply(200, result)
+    if (result.refused === 'contradiction')
+      return err(badField('body', `contradicts the archive: ${result.reason}. Use a different source`))
     const message = result.refused === 'empty' ? NO_ARCHIVED_BLOCK : archiveFull(result.bytes, result.maxBytes)
     return err({ kind: 'conflict', message })
+  },
+})
+
+const recordRepairAttempt = defineEndpoint({
+  id: 'recordRepairAttempt',
+  route: 'POST /admin/history/attempts',
+  summary: 'Record that a source could not fill a gap',
+  description: '`npm run repair` records its attempts, so that every program and page knows them.',
+  body: {
+    schema: z.strictObject({
+      from: Height.describe('First missing height of the gap'),
+      to: Height.describe('Last missing height of the gap'),
+      source: SourceName,
+      outcome: Outcome,
+      message: z.string().max(MAX_MESSAGE_CHARS).describe('Details'),
+      beyond_repair: z.boolean().describe('Whether no source is left that could have these heights'),
+    }),
+    optional: false,
+    example: {
+      from: 985149000,
+      to: 985149999,
+      source: 'node',
+      outcome: 'absent',
+      message: 'no such block',
+      beyond_repair: false,
+    },
+  },
+  responses: okResponse(
+    'The attempt was recorded',
+    z.object({ recorded: z.literal(true).describe('Whether the attempt was recorded; always true') }),
+  ),
+  refusals: [409],
+  handle: async ({ body: { beyond_repair: isBeyond, ...attempt } }, { archive, now }) => {
+    if (archive === null) return err(NO_ARCHIVE)
+    const isGap = await archive.recordAttempt({ ...attempt, atMs: now(), isBeyond })
+    const message = `heights ${attempt.from} to ${attempt.to} are not a gap of the archive (anymore). Read the gaps again`
+    return isGap ? reply(200, { recorded: true }) : err({ kind: 'conflict', message })
   },
 })
 
@@ -201,4 +280,4 @@ const applyRetention = defineEndpoint({
   },
 })
 
-export const ARCHIVE = [resetFeed, showBackfill, backfill, showRetention, applyRetention]
+export const ARCHIVE = [resetFeed, showBackfill, backfill, recordRepairAttempt, showRetention, applyRetention]

@@ -1,0 +1,84 @@
+// Compares blocks of a source with the archived blocks around them, so that a source of a different chain or with wrong
+// rows is refused. Invariants: blocks that agree with the archive are never refused; the reason names a height.
+
+import { marketTypeOf } from '../../core/coin.ts'
+import { pairs } from '../../core/pairs.ts'
+import { MINUTE_MS } from '../../core/time.ts'
+import type { UserFill } from '../../protocol/feed/block.ts'
+import { amountsOf } from '../fill-amounts.ts'
+
+/** Block times may decrease slightly. */
+const TIME_TOLERANCE_MS = MINUTE_MS
+/** The exchange itself has up to 0.8 % of fills that do not start at the position after the previous fill. */
+const BREAKS_TOLERATED = 1
+const CHECKS_PER_BREAK = 50
+
+export interface CheckedBlock {
+  readonly height: number
+  readonly time: number
+  readonly fills: readonly UserFill[]
+}
+
+/** The fields of an archive line that are compared. */
+export function checkedBlock(events: string): CheckedBlock {
+  return JSON.parse(events) as CheckedBlock
+}
+
+/**
+ * Why `blocks` contradict the archive; null if they do not. Both lists are in height order. `archived`: the blocks next
+ * to the missing heights, and any others.
+ */
+export function contradictionOf(blocks: readonly CheckedBlock[], archived: readonly CheckedBlock[]): string | null {
+  const known = new Map(archived.map((block) => [block.height, block]))
+  const missing = blocks.filter(({ height }) => !known.has(height))
+  for (const block of blocks) {
+    const own = known.get(block.height)
+    const difference = own ? differenceOf(block, own) : null
+    if (difference) return `block ${block.height} differs from the archived block: ${difference}`
+  }
+  const all = [...archived, ...missing].sort((a, b) => a.height - b.height)
+  const added = new Set(missing)
+  const early = pairs(all).find(
+    ([one, next]) => (added.has(one) || added.has(next)) && next.time < one.time - TIME_TOLERANCE_MS,
+  )
+  if (early)
+    return `block ${early[1].height} has the time ${early[1].time}, but block ${early[0].height} has ${early[0].time}`
+  return positionBreaks(all, added)
+}
+
+function differenceOf(block: CheckedBlock, own: CheckedBlock): string | null {
+  if (block.time !== own.time) return `its time is ${block.time} instead of ${own.time}`
+  if (block.fills.length !== own.fills.length)
+    return `it has ${block.fills.length} fills instead of ${own.fills.length}`
+  const at = block.fills.findIndex((fill, index) => identityOf(fill) !== identityOf(own.fills[index] as UserFill))
+  return at < 0 ? null : `fill ${at} is not the same`
+}
+
+const identityOf = ([user, { coin, side, px, sz, oid, tid }]: UserFill) =>
+  [user, coin, side, px, sz, oid, tid].join(' ')
+
+/** Compares the position before each fill with the position after the wallet's previous fill of the coin. */
+function positionBreaks(blocks: readonly CheckedBlock[], added: ReadonlySet<CheckedBlock>): string | null {
+  const positions = new Map<string, { readonly end: string; readonly isAdded: boolean }>()
+  const breaks: string[] = []
+  let checks = 0
+  for (const [at, block] of blocks.entries()) {
+    // A missing height may have fills that explain a difference.
+    if (blocks[at - 1]?.height !== block.height - 1) positions.clear()
+    const isAdded = added.has(block)
+    for (const [user, fill] of block.fills) {
+      const amounts = marketTypeOf(fill.coin) === 'perp' ? amountsOf(fill) : null
+      if (amounts === null) continue
+      const key = `${user} ${fill.coin}`
+      const before = positions.get(key)
+      const start = amounts.start.toFixed()
+      positions.set(key, { end: amounts.end.toFixed(), isAdded })
+      if (before === undefined || !(before.isAdded || isAdded)) continue
+      checks++
+      if (before.end !== start)
+        breaks.push(`${fill.coin} of ${user} starts at ${start} in block ${block.height} instead of ${before.end}`)
+    }
+  }
+  if (breaks.length <= BREAKS_TOLERATED + Math.floor(checks / CHECKS_PER_BREAK)) return null
+  return `${breaks.length} of ${checks} positions do not continue: ${breaks[0]}`
+}

@@ -1,0 +1,146 @@
+// `npm run repair -- SOURCE …`: fills the gaps of a gateway's archive from other sources, again and again. It runs beside a
+// feeder or anywhere else, and several may run at once: the gateway skips blocks that it has.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Command } from '@commander-js/extra-typings'
+import type { Responses } from '../console/responses.ts'
+import { runProgram, valueParser } from '../core/command-line.node.ts'
+import { err, ok, type Result } from '../core/result.ts'
+import { MINUTE_MS } from '../core/time.ts'
+import { visible } from '../core/visible.ts'
+import { wholeNumber } from '../core/whole-number.ts'
+import { BackfillRun } from './backfill/backfill-run.ts'
+import { openSource, type SourceOptions, sourceName } from './backfill/open-source.node.ts'
+import { SourceError } from './backfill/read-blocks.ts'
+import { readTarget, sendBatch } from './backfill/target.node.ts'
+import type { ArchivedRange, Window } from './backfill/window.ts'
+import type { GatewayClient } from './gateway.node.ts'
+import { type PassResult, type RepairPorts, repairPass, type SourceResult } from './repair/repairer.ts'
+import { type CommandResult, commandRunner, gatewayProgram, processShell, type Shell } from './shell.node.ts'
+
+const SECOND_MS = 1_000
+const MAX_SECONDS = 86_400
+const DEFAULT_EVERY_S = 30
+const DEFAULT_AGE_S = (10 * MINUTE_MS) / SECOND_MS
+
+interface Options extends SourceOptions {
+  readonly once?: true | undefined
+  readonly every: number
+  readonly minAge: number
+  readonly pace: number
+}
+
+/** `signal` ends the program after the current batch. */
+export function repairProgram(shell: Shell, signal: AbortSignal): Command {
+  const program = gatewayProgram('npm run repair --', 'fill the gaps of a gateway’s archive', [
+    '/data/node',
+    'tokyo=/data/node https://weir.example.workers.dev',
+    '--yes /data/node s3://hl-mainnet-node-data/node_fills_by_block',
+  ])
+  const act = commandRunner(shell)
+  const seconds = valueParser(wholeNumber(0, MAX_SECONDS))
+  program
+    .argument('<source...>', 'sources in the order of trial, as for "npm run backfill"; NAME=SOURCE names one')
+    .option('--once', 'make one pass and exit')
+    .option('--every <seconds>', 'pause between passes', seconds, DEFAULT_EVERY_S)
+    .option('--min-age <seconds>', 'leave younger gaps to the feeders', seconds, DEFAULT_AGE_S)
+    .option('--pace <percent>', 'delays between attempts, in percent of the usual', seconds, 100)
+    .option('--yes', 'fetch from a bucket and accept the cost')
+    .option('--key <key>', 'API key of the other gateway with product data; prefer WEIR_KEY in the environment')
+    .action(act((gateway, sources, options) => repair(gateway, sources, options, shell, signal)))
+  return program as Command
+}
+
+async function repair(
+  gateway: GatewayClient,
+  named: readonly string[],
+  options: Options,
+  shell: Shell,
+  signal: AbortSignal,
+): Promise<Result<CommandResult, string>> {
+  const sources = new Map(named.map(sourceName))
+  if (sources.size < named.length) return err('Two sources have the same name. Name them, as in tokyo=/data/node.')
+  const ports = portsOf(gateway, sources, options, shell, signal)
+  const policy = { minAgeMs: options.minAge * SECOND_MS, pace: options.pace / 100 }
+  for (let last: PassResult | null = null; ; ) {
+    const pass = await repairPass(ports, policy)
+    if (options.once || signal.aborted) return pass.ok ? ok(resultOf(pass.value)) : pass
+    if (!pass.ok) shell.note(`${pass.error} Trying again in ${options.every} s.`)
+    else if (pass.value.blocks > 0 || pass.value.open !== last?.open) shell.note(resultOf(pass.value).text)
+    if (pass.ok) last = pass.value
+    await sleep(options.every * SECOND_MS, undefined, { signal }).catch(() => undefined)
+  }
+}
+
+function resultOf({ blocks, open, beyond }: PassResult): CommandResult {
+  const text = `Repaired ${blocks} blocks. Gaps: ${open} open, ${beyond} beyond repair.`
+  return { json: { blocks, open, beyond }, text, isFailure: open > 0 }
+}
+
+function portsOf(
+  gateway: GatewayClient,
+  sources: ReadonlyMap<string, string>,
+  options: SourceOptions,
+  shell: Shell,
+  signal: AbortSignal,
+): RepairPorts {
+  const isStopped = () => signal.aborted
+  return {
+    sources: [...sources.keys()],
+    readTarget: () => readTarget(gateway),
+    importFrom: (name, window, chain, held) =>
+      importFrom(
+        { name, source: sources.get(name) ?? '' },
+        { window, chain, held },
+        { gateway, options, shell, isStopped },
+      ),
+    record: (attempt) =>
+      gateway.request<Responses['recordRepairAttempt']>('POST', '/admin/history/attempts', ['recorded'], attempt),
+    note: (message) => shell.note(`${new Date(shell.now()).toISOString()} ${visible(message)}`),
+    nowMs: shell.now,
+    isStopped,
+  }
+}
+
+interface ImportPorts {
+  readonly gateway: GatewayClient
+  readonly options: SourceOptions
+  readonly shell: Shell
+  readonly isStopped: () => boolean
+}
+
+async function importFrom(
+  { name, source }: { readonly name: string; readonly source: string },
+  { window, chain, held }: { readonly window: Window; readonly chain: string; readonly held: ArchivedRange },
+  { gateway, options, shell, isStopped }: ImportPorts,
+): Promise<Result<SourceResult, string>> {
+  const faults: string[] = []
+  let refusal: string | null = null
+  try {
+    const opened = await openSource(source, window, { chain, held }, options, { ...shell, note: () => {} })
+    if (!opened.ok) return ok({ kind: 'failed', message: opened.error })
+    const run = new BackfillRun(window, held, {
+      send: async (batch) => {
+        const sent = await sendBatch(gateway, name, batch, { note: shell.note, isStopped })
+        if (sent.ok) return sent
+        if (sent.error.isRefused) refusal = sent.error.sentence
+        return err(sent.error.sentence)
+      },
+      note: (fault) => faults.push(fault),
+      progress: () => {},
+      isStopped,
+    })
+    const done = await run.run(opened.value.files)
+    if (done.ok) return ok({ kind: 'read', result: done.value, faults })
+    return refusal === null ? done : ok({ kind: 'refused', message: refusal })
+  } catch (error) {
+    if (error instanceof SourceError) return ok({ kind: 'failed', message: error.message })
+    throw error
+  }
+}
+
+if (import.meta.main) {
+  const ending = new AbortController()
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => ending.abort())
+  await runProgram(repairProgram(processShell(), ending.signal), process.argv.slice(2))
+}

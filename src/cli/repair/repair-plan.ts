@@ -1,0 +1,51 @@
+// Decides which sources to ask for the heights of a gap, and when. Invariants: sources are asked in the operator's order; a
+// source is asked again only after its delay; a gap is beyond repair once every source has lacked its heights several times.
+
+import { backoffMs } from '../../core/backoff.ts'
+import { HOUR_MS, MINUTE_MS } from '../../core/time.ts'
+import type { GapState } from '../backfill/window.ts'
+
+const RETRY = { firstMs: 10 * MINUTE_MS, capMs: 6 * HOUR_MS, jitter: 0 }
+/** A bucket gets the file of an hour when the hour is over, and a node may be behind. */
+const TRIES_BEFORE_BEYOND = 5
+
+export interface RepairPolicy {
+  /** Minimum age of a gap. Younger ones are left to the feeders. */
+  readonly minAgeMs: number
+  /** Factor of all delays between attempts. */
+  readonly pace: number
+}
+
+type Attempt = GapState['attempts'][number]
+
+/** A gap and the sources to ask now, in order. */
+export interface DueRepair {
+  readonly gap: GapState
+  readonly sources: readonly string[]
+}
+
+/** The gaps for which a source is due, newest first. */
+export function dueRepairs(
+  gaps: readonly GapState[],
+  sources: readonly string[],
+  nowMs: number,
+  { minAgeMs, pace }: RepairPolicy,
+): DueRepair[] {
+  return gaps.toReversed().flatMap((gap): DueRepair[] => {
+    const { recorded_ms: recordedMs, beyond_ms: beyondMs, attempts } = gap
+    if (recordedMs === null || beyondMs !== null || nowMs - recordedMs < minAgeMs) return []
+    const due = sources.filter((name) => {
+      const last = attempts.find(({ source }) => source === name)
+      return last === undefined || nowMs - last.at_ms >= backoffMs(RETRY, last.tries - 1, 0) * pace
+    })
+    return due.length > 0 ? [{ gap, sources: due }] : []
+  })
+}
+
+/** Whether no source is left that could have the heights. `attempts`: the last one of each source. */
+export function isBeyondRepair(attempts: readonly Attempt[], sources: readonly string[]): boolean {
+  return sources.every((name) => {
+    const last = attempts.find(({ source }) => source === name)
+    return last !== undefined && last.outcome !== 'failed' && last.tries >= TRIES_BEFORE_BEYOND
+  })
+}

@@ -1,0 +1,134 @@
+// Repairs gaps from several sources. Invariants: a gap is asked of its sources one after another, until nothing is missing; a
+// source that does not fill a gap is recorded with the reason; a failure of the gateway ends the pass and counts for no source.
+
+import { err, ok, type Result } from '../../core/result.ts'
+import { MINUTE_MS } from '../../core/time.ts'
+import type { BackfillResult } from '../backfill/backfill-run.ts'
+import { ArchivedRange, type BackfillTarget, type GapState, type Window } from '../backfill/window.ts'
+import { dueRepairs, isBeyondRepair, type RepairPolicy } from './repair-plan.ts'
+
+/** Files are found by the time of their first block, which can be earlier. */
+const MARGIN_MS = 2 * MINUTE_MS
+/** Records per source and gap. A source with every second block leaves thousands of gaps. */
+const MAX_RECORDS = 50
+const MAX_MESSAGE_CHARS = 500
+
+type Attempt = GapState['attempts'][number]
+
+/** The result of one source. `faults`: what could not be read. */
+export type SourceResult =
+  | { readonly kind: 'read'; readonly result: BackfillResult; readonly faults: readonly string[] }
+  | { readonly kind: 'refused' | 'failed'; readonly message: string }
+
+export interface AttemptRecord extends Pick<Attempt, 'source' | 'outcome' | 'message'> {
+  readonly from: number
+  readonly to: number
+  readonly beyond_repair: boolean
+}
+
+export interface RepairPorts {
+  readonly sources: readonly string[]
+  readTarget(): Promise<Result<BackfillTarget, string>>
+  /** Imports the missing blocks of the window that the source has. An error comes from the gateway. */
+  importFrom(source: string, window: Window, chain: string, held: ArchivedRange): Promise<Result<SourceResult, string>>
+  record(attempt: AttemptRecord): Promise<Result<unknown, string>>
+  note(message: string): void
+  nowMs(): number
+  isStopped(): boolean
+}
+
+/** Repairs that were completed, and gaps that are left, beyond repair or not. */
+export interface PassResult {
+  readonly blocks: number
+  readonly open: number
+  readonly beyond: number
+}
+
+/** Asks every source that is due, for every gap. An error comes from the gateway. */
+export async function repairPass(ports: RepairPorts, policy: RepairPolicy): Promise<Result<PassResult, string>> {
+  const target = await ports.readTarget()
+  if (!target.ok) return target
+  let blocks = 0
+  for (const { gap, sources } of dueRepairs(target.value.gaps, ports.sources, ports.nowMs(), policy)) {
+    if (ports.isStopped()) break
+    const repaired = await repairGap(ports, gap, sources)
+    if (!repaired.ok) return repaired
+    blocks += repaired.value
+  }
+  const after = await ports.readTarget()
+  if (!after.ok) return after
+  const left = after.value.gaps.filter(({ recorded_ms }) => recorded_ms !== null)
+  const beyond = left.filter(({ beyond_ms }) => beyond_ms !== null).length
+  return ok({ blocks, open: left.length - beyond, beyond })
+}
+
+/** Returns the number of repaired blocks. */
+async function repairGap(
+  ports: RepairPorts,
+  gap: GapState,
+  sources: readonly string[],
+): Promise<Result<number, string>> {
+  let blocks = 0
+  for (const source of sources) {
+    if (ports.isStopped()) break
+    const missing = await piecesOf(ports, gap)
+    if (!missing.ok) return missing
+    const { target, pieces } = missing.value
+    if (pieces.length === 0) break
+    const held = new ArchivedRange(target.from, target.end, pieces)
+    const window = {
+      from: { timeMs: Math.min(...pieces.map(({ after_ms }) => after_ms)) - MARGIN_MS },
+      to: { timeMs: Math.max(...pieces.map(({ before_ms }) => before_ms)) + MARGIN_MS },
+    }
+    const asked = await ports.importFrom(source, window, target.chain, held)
+    if (!asked.ok) return asked
+    const imported = asked.value.kind === 'read' ? asked.value.result.blocks : 0
+    blocks += imported
+    if (imported > 0) ports.note(`${imported} blocks of the gap ${gap.from} to ${gap.to} repaired from ${source}`)
+    const recorded = await recordLeft(ports, gap, source, asked.value)
+    if (!recorded.ok) return recorded
+  }
+  return ok(blocks)
+}
+
+/** What is left of a gap. */
+async function piecesOf(
+  ports: Pick<RepairPorts, 'readTarget'>,
+  { from, to }: GapState,
+): Promise<Result<{ readonly target: BackfillTarget; readonly pieces: readonly GapState[] }, string>> {
+  const target = await ports.readTarget()
+  if (!target.ok) return target
+  return ok({ target: target.value, pieces: target.value.gaps.filter((one) => one.from >= from && one.to <= to) })
+}
+
+async function recordLeft(
+  ports: RepairPorts,
+  gap: GapState,
+  source: string,
+  asked: SourceResult,
+): Promise<Result<null, string>> {
+  const left = await piecesOf(ports, gap)
+  if (!left.ok) return left
+  const { outcome, message } = outcomeOf(asked)
+  for (const { from, to, attempts } of left.value.pieces.slice(0, MAX_RECORDS)) {
+    const tries = (attempts.find((one) => one.source === source)?.tries ?? 0) + 1
+    const others = attempts.filter((one) => one.source !== source)
+    const own = { source, outcome, message, tries, at_ms: ports.nowMs() }
+    const isBeyond = isBeyondRepair([...others, own], ports.sources)
+    const recorded = await ports.record({ from, to, source, outcome, message, beyond_repair: isBeyond })
+    if (!recorded.ok) return err(recorded.error)
+    ports.note(`${source} did not fill the gap ${from} to ${to}: ${message}${isBeyond ? ' No source is left.' : ''}`)
+  }
+  return ok(null)
+}
+
+function outcomeOf(asked: SourceResult): Pick<Attempt, 'outcome' | 'message'> {
+  const cut = (message: string) => message.slice(0, MAX_MESSAGE_CHARS)
+  if (asked.kind !== 'read') return { outcome: asked.kind, message: cut(asked.message) }
+  const [fault] = asked.faults
+  const { blocks } = asked.result
+  if (blocks > 0) return { outcome: 'partial', message: cut(fault ?? `It had ${blocks} other blocks of the gap.`) }
+  return fault === undefined
+    ? { outcome: 'absent', message: 'It has none of these blocks.' }
+    : { outcome: 'failed', message: cut(fault) }
+}

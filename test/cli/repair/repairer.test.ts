@@ -1,0 +1,159 @@
+// Gaps and sources: who is asked, when, and what is recorded, against a gateway in memory.
+
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { ArchivedRange, GapState } from '../../../src/cli/backfill/window.ts'
+import { dueRepairs } from '../../../src/cli/repair/repair-plan.ts'
+import {
+  type AttemptRecord,
+  type RepairPorts,
+  repairPass,
+  type SourceResult,
+} from '../../../src/cli/repair/repairer.ts'
+import { ok } from '../../../src/core/result.ts'
+
+const POLICY = { minAgeMs: 600_000, pace: 1 }
+const MINUTE = 60_000
+const END = 1_000
+
+type Source = 'gone' | 'lying' | ReadonlySet<number>
+
+/** A gateway with missing heights below END; every block is a second long. */
+class World {
+  readonly missing: Set<number>
+  readonly asked: string[] = []
+  readonly notes: string[] = []
+  nowMs = 601_000
+  #attempts: (AttemptRecord & { tries: number; at_ms: number })[] = []
+  readonly #beyond = new Set<number>()
+  readonly #sources: Readonly<Record<string, Source>>
+
+  constructor(missing: Iterable<number>, sources: Readonly<Record<string, Source>>) {
+    this.missing = new Set(missing)
+    this.#sources = sources
+  }
+
+  get gaps(): GapState[] {
+    const runs: { from: number; to: number }[] = []
+    for (const height of [...this.missing].sort((a, b) => a - b)) {
+      const last = runs.at(-1)
+      if (last?.to === height - 1) last.to = height
+      else runs.push({ from: height, to: height })
+    }
+    return runs.map(({ from, to }) => ({
+      from,
+      to,
+      after_ms: (from - 1) * 1_000,
+      before_ms: (to + 1) * 1_000,
+      recorded_ms: 1_000,
+      beyond_ms: this.#beyond.has(from) ? this.nowMs : null,
+      attempts: [
+        ...new Map(
+          this.#attempts.filter((one) => one.from <= from && one.to >= to).map((one) => [one.source, one]),
+        ).values(),
+      ],
+    }))
+  }
+
+  ports(): RepairPorts {
+    return {
+      sources: Object.keys(this.#sources),
+      readTarget: async () =>
+        ok({ chain: 'c', from: { height: 1, time: 1_000 }, end: { height: END, time: END * 1_000 }, gaps: this.gaps }),
+      importFrom: async (name, _, __, held) => ok(this.#import(name, held)),
+      record: async (attempt) => {
+        const before = this.#attempts.findLast(
+          (one) => one.source === attempt.source && one.from <= attempt.from && one.to >= attempt.to,
+        )
+        this.#attempts = this.#attempts.filter((one) => one.source !== attempt.source || one.from !== attempt.from)
+        this.#attempts.push({ ...attempt, tries: (before?.tries ?? 0) + 1, at_ms: this.nowMs })
+        if (attempt.beyond_repair) this.#beyond.add(attempt.from)
+        return ok(null)
+      },
+      note: (message) => this.notes.push(message),
+      nowMs: () => this.nowMs,
+      isStopped: () => false,
+    }
+  }
+
+  #import(name: string, held: ArchivedRange): SourceResult {
+    this.asked.push(name)
+    const source = this.#sources[name]!
+    if (source === 'gone') return { kind: 'failed', message: 'no answer' }
+    if (source === 'lying') return { kind: 'refused', message: 'contradicts the archive' }
+    const found = [...this.missing].filter((height) => !held.has(height) && source.has(height))
+    for (const height of found) this.missing.delete(height)
+    const sums = { sent: found.length, blocks: found.length, segments: 1, bytes: 1, faults: 0 }
+    return { kind: 'read', result: { ...sums, last: null, isStopped: false }, faults: [] }
+  }
+}
+
+const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => from + at)
+
+describe('a repair', () => {
+  it('asks the sources in order until nothing is missing', async () => {
+    const world = new World([...range(10, 19), 30], {
+      a: new Set(range(10, 14)),
+      b: new Set(range(10, 30)),
+      c: new Set(),
+    })
+    expect(await repairPass(world.ports(), POLICY)).toEqual(ok({ blocks: 11, open: 0, beyond: 0 }))
+    // The newest gap first: a does not have block 30.
+    expect(world.asked).toEqual(['a', 'b', 'a', 'b'])
+    expect(world.gaps).toEqual([])
+  })
+
+  it('leaves young gaps alone', async () => {
+    const world = new World([10], { a: new Set([10]) })
+    world.nowMs = 600_999
+    expect(await repairPass(world.ports(), POLICY)).toEqual(ok({ blocks: 0, open: 1, beyond: 0 }))
+    expect(world.asked).toEqual([])
+  })
+
+  it('asks again after growing delays, until no source is left', async () => {
+    const world = new World([10, 11], { node: new Set([11]), bucket: 'lying' })
+    const due: number[] = []
+    for (let minute = 0; minute < 400; minute++) {
+      const before = world.asked.length
+      await repairPass(world.ports(), POLICY)
+      if (world.asked.length > before) due.push(minute)
+      world.nowMs += MINUTE
+    }
+    expect(due).toEqual([0, 10, 30, 70, 150])
+    expect(world.gaps).toMatchObject([{ from: 10, to: 10, beyond_ms: expect.any(Number) }])
+    expect(world.gaps[0]!.attempts.map(({ source, outcome, tries }) => [source, outcome, tries])).toEqual([
+      ['node', 'absent', 5],
+      ['bucket', 'refused', 5],
+    ])
+    expect(world.notes.at(-1)).toMatch(
+      /^bucket did not fill the gap 10 to 10: contradicts the archive No source is left/,
+    )
+  })
+
+  it('is never given up while a source cannot be read', async () => {
+    const world = new World([10], { a: 'gone', b: new Set() })
+    for (let hour = 0; hour < 100; hour++) {
+      await repairPass(world.ports(), POLICY)
+      world.nowMs += 60 * MINUTE
+    }
+    expect(world.gaps).toMatchObject([{ beyond_ms: null }])
+    // At most every six hours in the end.
+    expect(world.asked.filter((name) => name === 'a').length).toBeLessThan(25)
+  })
+
+  it('ends with exactly the heights that no source has, for any gaps and sources', async () => {
+    const heights = fc.uniqueArray(fc.integer({ min: 2, max: 40 }), { maxLength: 30 })
+    await fc.assert(
+      fc.asyncProperty(heights, heights, heights, async (missing, a, b) => {
+        const world = new World(missing, { a: new Set(a), b: new Set(b) })
+        for (let pass = 0; pass < 6; pass++) {
+          await repairPass(world.ports(), POLICY)
+          world.nowMs += 400 * MINUTE
+        }
+        expect([...world.missing].sort()).toEqual(missing.filter((one) => !a.includes(one) && !b.includes(one)).sort())
+        expect(world.gaps.every(({ beyond_ms }) => beyond_ms !== null)).toBe(true)
+        expect(dueRepairs(world.gaps, ['a', 'b'], world.nowMs, POLICY)).toEqual([])
+      }),
+    )
+  })
+})
