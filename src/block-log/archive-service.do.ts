@@ -2,7 +2,13 @@
 // Worker without the bucket or the database has no archive, so the log retains nothing for it.
 
 import type { Objects } from '../core/objects.client.ts'
-import type { ArchivePage, ArchiveReport, ArchiveRequest, FilesReport } from '../protocol/feed/archive-api.ts'
+import type {
+  ArchivePage,
+  ArchiveReport,
+  ArchiveRequest,
+  FilesReport,
+  GapOutcome,
+} from '../protocol/feed/archive-api.ts'
 import type { HeightAndTime } from '../protocol/feed/durable-api.ts'
 import { LOG_API_VERSION } from '../protocol/feed/log-api.ts'
 import type { ArchiveView } from '../protocol/feed/status-shape.ts'
@@ -76,6 +82,11 @@ export class ArchiveService {
 
   files(report: FilesReport): void {
     this.#files = report
+  }
+
+  /** Repaired heights and heights beyond repair; null if there is no archive. */
+  get outcomes(): readonly GapOutcome[] | null {
+    return this.#isConfigured ? (this.#report?.outcomes ?? []) : null
   }
 
   /** The archive as `/status` shows it; null if there is none. */

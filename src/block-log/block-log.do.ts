@@ -28,6 +28,7 @@ import { gapAfterGone, gapReason, judgeBlock } from './chain.ts'
 import { FeederLinks, type FeederSocket } from './feeder-links.do.ts'
 import { FeederTrust } from './feeder-trust.do.ts'
 import { readFeederFrame } from './frame-check.ts'
+import { repairOf } from './gap-repair.ts'
 import { L4SeedRelay } from './l4-seed-relay.ts'
 import { OrderInterests } from './order-interests.do.ts'
 import { PipelineService } from './pipeline-service.do.ts'
@@ -284,7 +285,7 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
       chain: CHAIN,
       feedRegion: FEED_REGION,
       archive: this.#archive.view(),
-      gaps: this.#store.gaps(20),
+      gaps: this.#store.gaps(20).map((gap) => ({ ...gap, ...repairOf(gap, this.#archive.outcomes) })),
       ...this.#trust.view,
       blocksSinceWake: this.#blockCount,
     }

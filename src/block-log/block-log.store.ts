@@ -4,7 +4,7 @@
 import type { Coin } from '../core/coin.ts'
 import { migrate } from '../core/migrate.store.ts'
 import { Tables } from '../core/tables.store.ts'
-import type { Gap } from '../protocol/feed/status-shape.ts'
+import type { RecordedGap } from '../protocol/feed/status-shape.ts'
 import type { FeederList } from './feeder-list.ts'
 
 const SCHEMA = `
@@ -57,7 +57,7 @@ export class BlockLogStore extends Tables {
     for (const coin of coins) this.run(`INSERT OR IGNORE INTO coins VALUES (?)`, coin)
   }
 
-  addGap({ from, to, why, atMs }: Gap): void {
+  addGap({ from, to, why, atMs }: RecordedGap): void {
     this.run(`INSERT OR REPLACE INTO gaps VALUES (?, ?, ?, ?)`, from, to, why, atMs)
   }
 
@@ -73,8 +73,8 @@ export class BlockLogStore extends Tables {
   }
 
   /** Up to `limit` of the newest gaps, newest first. */
-  gaps(limit: number): Gap[] {
-    return this.all<{ [Name in keyof Gap]: Gap[Name] }>(
+  gaps(limit: number): RecordedGap[] {
+    return this.all<{ [Name in keyof RecordedGap]: RecordedGap[Name] }>(
       `SELECT first AS "from", last AS "to", why, at AS atMs FROM gaps ORDER BY at DESC, first DESC LIMIT ?`,
       limit,
     )

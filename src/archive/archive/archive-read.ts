@@ -56,6 +56,11 @@ export interface ArchiveReader {
   gaps(from: number, to: number): Promise<readonly { readonly from: number; readonly to: number }[]>
 }
 
+export interface RepairLog {
+  /** The first repair after `id`, or the newest repair if `id` is null; null if there is none. */
+  repairAfter(id: number | null): Promise<{ readonly id: number; readonly from: number; readonly to: number } | null>
+}
+
 /** An archived object that does not match its row. Invariant: no data of such an object is used. */
 export class ArchiveDamage extends Error {
   readonly key: string

@@ -2,7 +2,7 @@
 // ArchiveDamage error, and none of its data is returned.
 
 import { checkpointKey, type LineKind, segmentKey } from './archive-keys.ts'
-import type { ArchivedBook, ArchivedCheckpoint, ArchivedSegment, ArchiveReader } from './archive-read.ts'
+import type { ArchivedBook, ArchivedCheckpoint, ArchivedSegment, ArchiveReader, RepairLog } from './archive-read.ts'
 import { ArchiveDamage } from './archive-read.ts'
 import type { ArchiveStorage } from './archive-writer.store.ts'
 import { checkpointBooks, type ObjectDigest } from './checkpoint-object.store.ts'
@@ -13,7 +13,7 @@ type Segment = Omit<ArchivedSegment, 'chain'>
 
 const SEGMENT = `first, last, first_ms AS firstMs, last_ms AS lastMs, epoch, next_ms AS nextMs`
 
-export class StoredArchive implements ArchiveReader {
+export class StoredArchive implements ArchiveReader, RepairLog {
   readonly #storage: ArchiveStorage
 
   constructor(storage: ArchiveStorage) {
@@ -91,6 +91,14 @@ export class StoredArchive implements ArchiveReader {
       .bind(this.#storage.chain, to, from)
       .all<{ from: number; to: number }>()
     return results
+  }
+
+  async repairAfter(id: number | null): ReturnType<RepairLog['repairAfter']> {
+    const which = id === null ? 'id >= ? ORDER BY id DESC' : 'id > ? ORDER BY id'
+    return this.#storage.db
+      .prepare(`SELECT id, from_height AS "from", to_height AS "to" FROM repairs WHERE chain = ? AND ${which} LIMIT 1`)
+      .bind(this.#storage.chain, id ?? 0)
+      .first()
   }
 
   async #body(key: string, sum: ObjectDigest | null): Promise<Uint8Array> {

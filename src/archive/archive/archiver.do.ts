@@ -12,6 +12,7 @@ import { Objects } from '../../core/objects.client.ts'
 import { after } from '../../core/timers.client.ts'
 import { readVariables } from '../../core/variables.ts'
 import { visible } from '../../core/visible.ts'
+import type { GapOutcome } from '../../protocol/feed/archive-api.ts'
 import { LOG_API_VERSION } from '../../protocol/feed/log-api.ts'
 import { archiveMemory, MEMORY_RETRY_MS, TASK_BYTES } from '../archive-memory.ts'
 import { StoredArchive } from './archive.store.ts'
@@ -44,6 +45,8 @@ export class Archiver extends DurableObject<Cloudflare.Env> implements Retention
   readonly #runner: ArchiveRunner | null
   readonly #backfillQueue: BackfillQueue | null
   readonly #retention: Retention | null
+  readonly #backfill: BackfillStore | null
+  #outcomes: readonly GapOutcome[] = []
   #failures = 0
   /** True if a notification arrived during a round, which may have read the log too early. */
   #hasPendingWake = false
@@ -57,6 +60,7 @@ export class Archiver extends DurableObject<Cloudflare.Env> implements Retention
     const storage = bucket && db ? { chain: this.#settings.CHAIN, bucket, db } : null
     const retention = storage && new Retention(storage)
     this.#retention = retention
+    this.#backfill = storage && new BackfillStore(storage)
     const state = ctx.storage.kv.get<ArchiveState>('state') ?? EMPTY_ARCHIVE_STATE
     const archiving = retention && new ArchiveRunner(this.#ports(new ArchiveWriter(storage), retention), state)
     this.#runner = archiving
@@ -113,6 +117,7 @@ export class Archiver extends DurableObject<Cloudflare.Env> implements Retention
     const release = archiveMemory.reserve(TASK_BYTES.round, Date.now(), ROUND_MAX_MS)
     if (release === null) return MEMORY_RETRY_MS
     try {
+      this.#outcomes = (await this.#backfill?.outcomes()) ?? []
       const nextMs = await archiving.round()
       this.#failures = 0
       return nextMs
@@ -143,7 +148,7 @@ export class Archiver extends DurableObject<Cloudflare.Env> implements Retention
   }
 
   #backfillPorts(storage: ArchiveStorage, archiving: ArchiveRunner): BackfillPorts {
-    const store = new BackfillStore(storage)
+    const store = this.#backfill ?? new BackfillStore(storage)
     const archive = new StoredArchive(storage)
     const writer = new ArchiveWriter(storage)
     const { chain } = storage
@@ -163,7 +168,7 @@ export class Archiver extends DurableObject<Cloudflare.Env> implements Retention
 
   #page(from: number | null, { last, segments, checkpoint, failure }: ArchiveState) {
     const at = checkpoint && { height: checkpoint.height, time: checkpoint.time }
-    const report = { last, segments, checkpoint: at, failure }
+    const report = { last, segments, checkpoint: at, failure, outcomes: this.#outcomes }
     const request = { v: LOG_API_VERSION, archived: last?.height ?? null, from, report }
     return withTimeout(this.#objects.log().archive(request))
   }

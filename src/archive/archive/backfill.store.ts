@@ -3,6 +3,7 @@
 // build files from them, so that a reader sees the heights either missing or complete.
 
 import { batchOf } from '../../core/d1.store.ts'
+import type { GapOutcome } from '../../protocol/feed/archive-api.ts'
 import type { HeightAndTime } from '../../protocol/feed/durable-api.ts'
 import { segmentKey } from './archive-keys.ts'
 import type { ArchiveStorage } from './archive-writer.store.ts'
@@ -13,6 +14,9 @@ import { unfiledRow } from './unfiled.store.ts'
 
 /** Maximum gaps per page. */
 const GAPS_PER_PAGE = 1_000
+/** A gap of 25 minutes is repaired by some ten requests. */
+const MAX_REPAIRS = 1_000
+const MAX_OUTCOMES = 50
 
 const SPAN_COLUMNS = `first, last, first_ms AS firstMs, last_ms AS lastMs`
 const GAP_COLUMNS = `from_height AS "from", to_height AS "to", after_ms AS afterMs, before_ms AS beforeMs,
@@ -88,6 +92,23 @@ export class BackfillStore {
       .bind(chain, from, to, isBeyond ? atMs : null)
     const [stored] = await db.batch([put, mark])
     return (stored?.meta.changes ?? 0) > 0
+  }
+
+  /** Repaired heights and heights beyond repair, newest first. Repairs of adjacent heights from one source are one. */
+  async outcomes(): Promise<readonly GapOutcome[]> {
+    const { chain, db } = this.#storage
+    const [repairs, beyond] = await batchOf<[GapOutcome, GapOutcome]>(db, [
+      db
+        .prepare(
+          `SELECT from_height AS "from", to_height AS "to", source FROM repairs WHERE chain = ? ORDER BY id DESC LIMIT ?`,
+        )
+        .bind(chain, MAX_REPAIRS),
+      db
+        .prepare(`SELECT from_height AS "from", to_height AS "to", NULL AS source FROM gaps WHERE chain = ?
+          AND beyond_ms IS NOT NULL ORDER BY from_height DESC LIMIT ?`)
+        .bind(chain, MAX_OUTCOMES),
+    ])
+    return [...joinOutcomes(repairs.results).slice(0, MAX_OUTCOMES), ...beyond.results]
   }
 
   /** Segments that overlap these heights, and the segments next to them. */
@@ -169,6 +190,16 @@ export class BackfillStore {
       .bind(chain)
     return [...puts, gone, settled]
   }
+}
+
+function joinOutcomes(outcomes: readonly GapOutcome[]): GapOutcome[] {
+  const joined: GapOutcome[] = []
+  for (const next of outcomes) {
+    const last = joined.at(-1)
+    if (last?.source === next.source && next.to === last.from - 1) joined.splice(-1, 1, { ...next, to: last.to })
+    else joined.push(next)
+  }
+  return joined
 }
 
 /** Runs of consecutive heights with the same known data. */

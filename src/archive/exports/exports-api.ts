@@ -18,12 +18,22 @@ export interface CoveredDay {
   readonly checkpointsBytes: number
 }
 
-/** Missing heights, and the times of the blocks around them. */
+/** Missing heights, and the times of the blocks around them. `beyondMs`: when no source was left that could have them. */
 export interface HistoryGap {
   readonly from: number
   readonly to: number
   readonly afterMs: number
   readonly beforeMs: number
+  readonly beyondMs: number | null
+}
+
+/** Heights that were missing until they came from a different source. */
+export interface HistoryRepair {
+  readonly from: number
+  readonly to: number
+  readonly known: 'fills' | 'events'
+  readonly source: string
+  readonly atMs: number
 }
 
 export interface Exports {
@@ -35,6 +45,8 @@ export interface Exports {
   days(range: TimeRange): Promise<readonly CoveredDay[]>
   /** At most `limit` gaps in height order, after the gap that starts at height `after`. Null if no gap starts there. */
   gaps(after: number | null, limit: number): Promise<readonly HistoryGap[] | null>
+  /** The last `limit` repairs, newest first. */
+  repairs(limit: number): Promise<readonly HistoryRepair[]>
   /** Returns a signed path. Null if no signing secret is configured. */
   readonly sign: ((file: FileLink) => Promise<string>) | null
 }

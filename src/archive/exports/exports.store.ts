@@ -11,7 +11,7 @@ import { tableKey } from '../files/file-keys.ts'
 import type { FileCoverage } from '../files/files-read.ts'
 import type { FileSpan, Level } from '../files/levels.ts'
 import type { TableName } from '../files/table.ts'
-import type { CoveredDay, Exports, HistoryGap } from './exports-api.ts'
+import type { CoveredDay, Exports, HistoryGap, HistoryRepair } from './exports-api.ts'
 import { type FileLink, linkPath, signedText } from './file-links.ts'
 import type { FileSource, StoredFile, TimeRange } from './file-list.ts'
 
@@ -60,12 +60,21 @@ export class StoredExports implements Exports {
 
   async gaps(after: number | null, limit: number): Promise<readonly HistoryGap[] | null> {
     const { results } = await this.#db
-      .prepare(`SELECT from_height AS "from", to_height AS "to", after_ms AS afterMs, before_ms AS beforeMs FROM gaps
-        WHERE chain = ? AND from_height >= ? ORDER BY from_height LIMIT ?`)
+      .prepare(`SELECT from_height AS "from", to_height AS "to", after_ms AS afterMs, before_ms AS beforeMs,
+        beyond_ms AS beyondMs FROM gaps WHERE chain = ? AND from_height >= ? ORDER BY from_height LIMIT ?`)
       .bind(this.#chain, after ?? 0, limit + 1)
       .all<HistoryGap>()
     if (after === null) return results.slice(0, limit)
     return results[0]?.from === after ? results.slice(1) : null
+  }
+
+  async repairs(limit: number): Promise<readonly HistoryRepair[]> {
+    const { results } = await this.#db
+      .prepare(`SELECT from_height AS "from", to_height AS "to", known, source, at_ms AS atMs FROM repairs WHERE chain = ?
+        ORDER BY id DESC LIMIT ?`)
+      .bind(this.#chain, limit)
+      .all<HistoryRepair>()
+    return results
   }
 
   /** Returns the results of two queries that have the same parameters. */

@@ -22,6 +22,10 @@ const GAP_COLUMNS: readonly Column<Gap>[] = [
   numberColumn(FEED.gapColumns.blocks, ({ from, to }) => to - from + 1),
   { name: FEED.gapColumns.reason, text: ({ why }) => why ?? '' },
   { name: FEED.gapColumns.recorded, text: ({ atMs }) => (atMs === null ? '' : timeText(atMs)) },
+  {
+    name: FEED.gapColumns.archive,
+    text: ({ repair, repairedFrom }) => (repair === null ? '' : FEED.repair(repair.replaceAll('_', ' '), repairedFrom)),
+  },
 ]
 
 const countText = (count: number) => groupedText(String(count))

@@ -38,5 +38,13 @@ export const FEED = {
   gaps: 'Missing blocks (last 20 gaps)',
   gapsTable: 'Missing blocks',
   gapsEmpty: 'No missing blocks.',
-  gapColumns: { from: 'From', to: 'To', blocks: 'Blocks', reason: 'Reason', recorded: 'Recorded (UTC)' },
+  gapColumns: {
+    from: 'From',
+    to: 'To',
+    blocks: 'Blocks',
+    reason: 'Reason',
+    recorded: 'Recorded (UTC)',
+    archive: 'Archive',
+  },
+  repair: (state: string, from: readonly string[]) => (from.length === 0 ? state : `${state} from ${from.join(', ')}`),
 } as const

@@ -3,8 +3,15 @@
 import type { Column } from '../../archive/files/columns.ts'
 import type { Row } from '../topics/topic.ts'
 
+/** Heights of a batch. `repair`: the number of the repair that its rows are from. */
+export interface BatchRange {
+  readonly from: number
+  readonly to: number
+  readonly repair?: number
+}
+
 export interface Batch {
-  /** `<pipeline>:<from>-<to>`, the same for every attempt. */
+  /** `<pipeline>:<from>-<to>`, the same for every attempt; followed by `:repair-<number>` for repaired rows. */
   readonly id: string
   readonly pipeline: string
   readonly topic: string
@@ -40,6 +47,6 @@ export interface DeliveryFailure {
 export type AttemptResult = Omit<DeliverySuccess, 'billedRows'> | DeliveryFailure
 export type DeliveryResult = DeliverySuccess | DeliveryFailure
 
-export function batchId(pipeline: string, from: number, to: number): string {
-  return `${pipeline}:${from}-${to}`
+export function batchId(pipeline: string, { from, to, repair }: BatchRange): string {
+  return `${pipeline}:${from}-${to}${repair === undefined ? '' : `:repair-${repair}`}`
 }

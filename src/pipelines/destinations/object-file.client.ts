@@ -14,10 +14,10 @@ import { HEAD_COLUMNS, NOTE_COLUMNS, type Row } from '../topics/topic.ts'
 import { type AttemptResult, type Batch, batchId } from './batch.ts'
 import { attemptResult, sendRequest } from './http.client.ts'
 
-/** Object name of a batch, the same for every attempt. A test of the same heights uses a different name. */
+/** Object name of a batch, the same for every attempt. Tests and repairs of the same heights use different names. */
 function fileName({ id, pipeline, from, to }: Batch, prefix: string, format: 'parquet' | 'ndjson'): string {
-  const test = id.slice(batchId(pipeline, from, to).length).replace(':', '-')
-  return `${prefix}${pipeline}/${padded(from)}-${padded(to)}${test}.${format === 'parquet' ? 'parquet' : 'ndjson.gz'}`
+  const kind = id.slice(batchId(pipeline, { from, to }).length).replaceAll(':', '-')
+  return `${prefix}${pipeline}/${padded(from)}-${padded(to)}${kind}.${format === 'parquet' ? 'parquet' : 'ndjson.gz'}`
 }
 
 async function fileOf(batch: Batch, format: 'parquet' | 'ndjson'): Promise<Uint8Array<ArrayBuffer>> {

@@ -3,7 +3,7 @@
 
 import type { ReadBlock } from '../follower-api.ts'
 import { FatalPipelineError } from '../pipeline.ts'
-import { gapRow, type Row, resetRow, type TopicBlock, type TopicFold } from '../topics/topic.ts'
+import { gapRow, type Row, repairedRow, resetRow, type TopicBlock, type TopicFold } from '../topics/topic.ts'
 import {
   DAMAGED_REASON,
   type EndPosition,
@@ -74,17 +74,20 @@ export class Assembler {
   readonly #source: BlockReader
   readonly #fold: TopicFold
   readonly #nowMs: () => number
+  readonly #isRepair: boolean
   #state: ReaderState
   #items: AsyncGenerator<SourceItem> | null = null
   #pending: SourceItem | null = null
   /** Partial batch of a fixed range. */
   #partial: BatchBuilder | null = null
 
-  constructor(source: BlockReader, fold: TopicFold, at: ReaderState, nowMs: () => number) {
+  /** `isRepair`: rows are marked as repaired. */
+  constructor(source: BlockReader, fold: TopicFold, at: ReaderState, nowMs: () => number, isRepair = false) {
     this.#source = source
     this.#fold = fold
     this.#state = at
     this.#nowMs = nowMs
+    this.#isRepair = isRepair
   }
 
   /** Delay that the log requested. */
@@ -155,7 +158,8 @@ export class Assembler {
     const { epoch: before } = this.#state
     const isAnew = epoch !== null && before !== null && epoch !== before
     const rows = this.#rowsOf(block)
-    batch.add(height, height, isAnew ? [resetRow(height, time, epoch), ...rows] : rows)
+    const all = isAnew ? [resetRow(height, time, epoch), ...rows] : rows
+    batch.add(height, height, this.#isRepair ? all.map(repairedRow) : all)
     this.#state = { ...this.#state, place: { height: height + 1 }, epoch: epoch ?? before, timeMs: time, timed: height }
     return { last: this.#isPastEnd(end), rest: null }
   }

@@ -62,9 +62,9 @@ export class BatchSender {
     if (!letters || !key) return null
     try {
       const parcel = await letters.read(key)
-      const { from, to, rows } = parcel
-      const outcome = await this.send(pipeline, parcel, batchId(pipeline.id, from, to), affords)
-      return outcome.ok ? { ...outcome, key, from, to, rows: rows.length } : { ...outcome, key }
+      const { rows, texts: _, ...range } = parcel
+      const outcome = await this.send(pipeline, parcel, batchId(pipeline.id, range), affords)
+      return outcome.ok ? { ...outcome, key, ...range, rows: rows.length } : { ...outcome, key }
     } catch (error) {
       return { ok: false, message: errorMessage(error), key }
     }

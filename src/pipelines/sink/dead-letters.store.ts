@@ -5,6 +5,7 @@ import { padded } from '../../archive/archive/archive-keys.ts'
 import { pack, unpack } from '../../archive/archive/gzip-lines.client.ts'
 import { orReject } from '../../core/deadline.ts'
 import { after } from '../../core/timers.client.ts'
+import type { BatchRange } from '../destinations/batch.ts'
 import type { Row } from '../topics/topic.ts'
 import type { BatchRows } from './delivery-state.ts'
 
@@ -21,9 +22,11 @@ export class DeadLetters {
     this.#prefix = `pipelines/dead/${pipeline}/`
   }
 
-  async put({ from, to, texts }: BatchRows): Promise<void> {
-    const { body } = await pack([JSON.stringify({ v: 1, from, to }), ...texts])
-    const key = `${this.#prefix}${padded(from)}-${padded(to)}.ndjson.gz`
+  async put({ texts, rows: _, ...range }: BatchRows): Promise<void> {
+    const { from, to, repair } = range
+    const { body } = await pack([JSON.stringify({ v: 1, ...range }), ...texts])
+    const kind = repair === undefined ? '' : `-repair-${repair}`
+    const key = `${this.#prefix}${padded(from)}-${padded(to)}${kind}.ndjson.gz`
     await orReject(this.#bucket.put(key, body), TIMEOUT_MS, after)
   }
 
@@ -38,8 +41,8 @@ export class DeadLetters {
     const object = await this.#bucket.get(key)
     if (!object) throw new Error('The dead letter no longer exists')
     const [head = '', ...texts] = await Array.fromAsync(unpack(new Uint8Array(await object.arrayBuffer())))
-    const { from, to } = JSON.parse(head) as { from: number; to: number }
-    return { from, to, texts, rows: texts.map((text) => JSON.parse(text) as Row) }
+    const { v: _, ...range } = JSON.parse(head) as BatchRange & { v: number }
+    return { ...range, texts, rows: texts.map((text) => JSON.parse(text) as Row) }
   }
 
   async remove(key: string): Promise<void> {

@@ -10,10 +10,11 @@ import { visible } from '../../core/visible.ts'
 import { METER_API_VERSION } from '../../metering/meter-version.ts'
 import type { PipelineReport, PipelineResponse } from '../../metering/pipeline-report.ts'
 import type { HeightAndTime } from '../../protocol/feed/durable-api.ts'
-import type { DeliveryFailure, DeliveryResult, DeliverySuccess } from '../destinations/batch.ts'
+import type { BatchRange, DeliveryFailure, DeliveryResult, DeliverySuccess } from '../destinations/batch.ts'
 import type { Pipeline } from '../pipeline.ts'
 import type { SinkLogLine } from '../sink-api.ts'
 import type { AssembledBatch, Assembler, ReaderState } from './batch-assembler.ts'
+import type { RepairedRange } from './repair-rows.ts'
 import type { EndPosition } from './source.ts'
 
 export interface BatchInFlight {
@@ -59,6 +60,12 @@ export interface DeliveryState {
   readonly end: EndPosition | null | 'undecided'
   readonly flight: BatchInFlight | null
   readonly confirmed: HeightAndTime | null
+  /** First height that was read; null: none yet. */
+  readonly first: number | null
+  /** The repair whose rows are being delivered, up to height `to`, and where to continue after it; null: none. */
+  readonly repair: { readonly id: number; readonly to: number; readonly resume: ReaderState } | null
+  /** All repairs up to this one are delivered, or concern no block that was read; null: not known yet. */
+  readonly repairedTo: number | null
   readonly rows: number
   readonly bytes: number
   readonly batches: number
@@ -90,6 +97,9 @@ export const INITIAL_DELIVERY: DeliveryState = {
   end: 'undecided',
   flight: null,
   confirmed: null,
+  first: null,
+  repair: null,
+  repairedTo: null,
   rows: 0,
   bytes: 0,
   batches: 0,
@@ -105,8 +115,8 @@ export const INITIAL_DELIVERY: DeliveryState = {
 
 /** Resets the progress; keeps totals, dead letters, the last incident and billing. */
 export function restarted(state: DeliveryState): DeliveryState {
-  const { at, end, flight, confirmed, isFailed, isFinished, lastError } = INITIAL_DELIVERY
-  return { ...state, at, end, flight, confirmed, isFailed, isFinished, lastError }
+  const { at, end, flight, confirmed, first, repair, repairedTo, isFailed, isFinished, lastError } = INITIAL_DELIVERY
+  return { ...state, at, end, flight, confirmed, first, repair, repairedTo, isFailed, isFinished, lastError }
 }
 
 /**
@@ -210,16 +220,14 @@ export interface DesiredState {
 }
 
 /** The rows of a batch and their range. */
-export type BatchRows = Pick<AssembledBatch, 'from' | 'to' | 'rows' | 'texts'>
+export type BatchRows = BatchRange & Pick<AssembledBatch, 'rows' | 'texts'>
 
 /** Whether the payer can pay for this many rows. */
 export type CanAfford = (countedRows: number) => Promise<boolean>
 
 /** A delivered dead letter. `rows`: number of rows before transforms. */
-interface RedeliveredLetter extends DeliverySuccess {
+interface RedeliveredLetter extends DeliverySuccess, BatchRange {
   readonly key: string
-  readonly from: number
-  readonly to: number
   readonly rows: number
 }
 
@@ -248,8 +256,17 @@ export interface DeliveryPorts {
   /** Start and end of the pipeline according to its record; null: not known yet. */
   begin(): Promise<ReaderState | null>
   end(): Promise<EndPosition | null | 'undecided'>
-  /** Throws FatalPipelineError if the record cannot run. `flight`: the range to read again. */
-  assembler(at: ReaderState, flight: BatchInFlight | null): Pick<Assembler, 'take' | 'retryMs' | 'ordersFrom'>
+  /** The first repair after `id`, or the newest repair if `id` is null. Null: there is none, or the topic has no use for it. */
+  repairAfter(id: number | null): Promise<RepairedRange | null>
+  /**
+   * Throws FatalPipelineError if the record cannot run. `flight`: the range to read again. `isRepair`: the rows are
+   * marked as repaired.
+   */
+  assembler(
+    at: ReaderState,
+    flight: BatchInFlight | null,
+    isRepair: boolean,
+  ): Pick<Assembler, 'take' | 'retryMs' | 'ordersFrom'>
   /**
    * Resolves once the secret is decrypted and the SQL runner responds. Throws FatalPipelineError if the secret is lost.
    */
@@ -267,7 +284,7 @@ export interface DeliveryPorts {
   removeDeadLetter(key: string): Promise<void>
   /** Stores the state. Stored states are never rolled back. */
   save(state: DeliveryState): void
-  log(level: SinkLogLine['level'], message: string, batch: Pick<BatchRows, 'from' | 'to'> | null): void
+  log(level: SinkLogLine['level'], message: string, batch: BatchRange | null): void
   /** Adds to the metrics of the current minute. */
   count(what: {
     readonly rows?: number

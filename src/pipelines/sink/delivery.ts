@@ -15,7 +15,7 @@ import type { MicroCredits } from '../../core/amount.ts'
 import { type Backoff, backoffMs } from '../../core/backoff.ts'
 import type { KeyHash } from '../../core/ids.ts'
 import { AMPLE, isReportDue, REPORT_AT } from '../../metering/credit-lease.ts'
-import type { DeliveryFailure, DeliverySuccess } from '../destinations/batch.ts'
+import type { BatchRange, DeliveryFailure, DeliverySuccess } from '../destinations/batch.ts'
 import type { EmptyRange } from '../follower-api.ts'
 import { FatalPipelineError } from '../pipeline.ts'
 import type { SinkPhase } from '../sink-api.ts'
@@ -24,7 +24,6 @@ import {
   addMinutes,
   addRows,
   type BatchInFlight,
-  type BatchRows,
   type BillingState,
   type CanAfford,
   type DeliveryPorts,
@@ -41,6 +40,7 @@ import {
   unpaidMessage,
   unreported,
 } from './delivery-state.ts'
+import { afterFinding, afterRepair } from './repair-rows.ts'
 
 /** Eight attempts take about ten minutes. */
 export const MAX_ATTEMPTS = 8
@@ -69,6 +69,8 @@ const MAX_UNREPORTED: MicroCredits = REPORT_AT
 /** A meter that is away is asked again after this time. */
 const METER_RETRY_MS = 10_000
 const UNPAID_RETRY_MS = 60_000
+/** How often repairs are looked for. A pipeline that waits for rows wakes as often. */
+const REPAIRS_EVERY_MS = 4 * 60_000
 /** Minutes of a pipeline without rows are charged together after this time. */
 const REST_CHARGE_MS = 10 * 60_000
 
@@ -78,7 +80,7 @@ export class Delivery {
   #desired: DesiredState
   #assembler: ReturnType<DeliveryPorts['assembler']> | null = null
   /** The batch in flight. */
-  #batch: AssembledBatch | null = null
+  #batch: DeliveredBatch | null = null
   #isSending = false
   /** Number of restarts and of configuration changes that affect rows. */
   #definitions = 0
@@ -101,6 +103,8 @@ export class Delivery {
   #isMeterDown = false
   /** True if the last turn has read the newest block. */
   #isAtHead = false
+  /** When repairs were last looked for. */
+  #repairsAtMs = Number.NEGATIVE_INFINITY
 
   constructor(ports: DeliveryPorts, state: DeliveryState, order: DesiredState) {
     this.#ports = ports
@@ -155,8 +159,9 @@ export class Delivery {
 
   /** Height from which the pipeline can wait for rows, if there are none now; null: it has something else to do. */
   get waitsFrom(): number | null {
-    const { isFailed, isFinished, isRedelivering, arrivedLetter, flight, at, end } = this.#state
-    const isBusy = isFailed || isFinished || isRedelivering || arrivedLetter !== null || flight !== null
+    const { isFailed, isFinished, isRedelivering, arrivedLetter, flight, at, end, repair } = this.#state
+    const isStopped = isFailed || isFinished || isRedelivering || arrivedLetter !== null
+    const isBusy = isStopped || flight !== null || repair !== null
     if (isBusy || !this.#desired.isRunning || this.waitsFor !== null || end === 'undecided') return null
     return at && 'height' in at.place ? at.place.height : null
   }
@@ -174,7 +179,8 @@ export class Delivery {
     if (!at || next === null || next < from || next > last.height || isOtherEpoch) return
     this.#assembler = null
     this.#unsavedBlocks += last.height - next + 1
-    this.#state = { ...this.#state, at: afterBlock(at, last), confirmed: { height: last.height, time: last.time } }
+    const confirmed = { height: last.height, time: last.time }
+    this.#state = { ...this.#state, at: afterBlock(at, last), confirmed, first: this.#state.first ?? next }
   }
 
   /** Stores a cursor that has moved past blocks without rows. Asks the meter whether the key is still valid, if due. */
@@ -303,13 +309,18 @@ export class Delivery {
     if (definitions !== this.#definitions) return 0
     if (at === null || end === 'undecided') return BEGIN_RETRY_MS
     if (at !== this.#state.at || end !== this.#state.end) this.#save({ at, end })
-    const { flight } = this.#state
-    const assembler = this.#assembler ?? this.#ports.assembler(at, flight)
+    if (this.#isRepairCheckDue) await this.#findRepair()
+    if (definitions !== this.#definitions) return 0
+    const { flight, repair } = this.#state
+    const assembler = this.#assembler ?? this.#ports.assembler(this.#state.at ?? at, flight, repair !== null)
     this.#assembler = assembler
     const { maxRows: rows, maxChars: chars, readMs } = this.#desired
     const limits = { rows, chars, blocks: this.#maxBlocks, untilMs: this.#ports.nowMs() + readMs }
-    const taken = await assembler.take(end, flight?.to ?? null, limits)
+    const found = await assembler.take(repair ? { height: repair.to } : end, flight?.to ?? null, limits)
     if (definitions !== this.#definitions) return 0
+    const taken = found && repair ? { ...found, repair: repair.id } : found
+    // The archive has removed these heights.
+    if (taken === null && repair) return this.#endRepair()
     if (taken === null) this.#isAtHead = assembler.retryMs === 0
     if (taken === null) return Math.max(this.#nextBlockMs(at), assembler.retryMs)
     if (taken.rows.length === 0) return this.#skipEmpty(taken)
@@ -322,6 +333,29 @@ export class Delivery {
     return null
   }
 
+  get #isRepairCheckDue(): boolean {
+    const { flight, repair } = this.#state
+    const sinceMs = Math.abs(this.#ports.nowMs() - this.#repairsAtMs)
+    return flight === null && repair === null && sinceMs >= REPAIRS_EVERY_MS
+  }
+
+  /** Looks for heights that were repaired behind the cursor, and turns to them. */
+  async #findRepair(): Promise<void> {
+    const definitions = this.#definitions
+    const found = await this.#ports.repairAfter(this.#state.repairedTo)
+    if (definitions !== this.#definitions) return
+    if (found === null || this.#state.repairedTo === null) this.#repairsAtMs = this.#ports.nowMs()
+    const change = afterFinding(this.#state, found)
+    // The assembler may have read these heights as a gap already.
+    if (found) this.#assembler = null
+    if (Object.keys(change).length > 0) this.#save(change)
+  }
+
+  #endRepair(): 0 {
+    this.#discardBatch(afterRepair(this.#state))
+    return 0
+  }
+
   /** Delay until the next block may be available. */
   #nextBlockMs({ place }: ReaderState): number {
     if ('first' in place) return BEGIN_RETRY_MS
@@ -332,6 +366,7 @@ export class Delivery {
   /** Skips blocks that have no rows. */
   #skipEmpty(taken: AssembledBatch): number | null {
     if (taken.to < taken.from) {
+      if (this.#state.repair) return this.#endRepair()
       this.#save({ isFinished: true, ...this.#withoutError() })
       return null
     }
@@ -345,7 +380,7 @@ export class Delivery {
   }
 
   /** Sends the batch in flight if it can be paid for. */
-  async #send(taken: AssembledBatch, flight: BatchInFlight): Promise<number | null> {
+  async #send(taken: DeliveredBatch, flight: BatchInFlight): Promise<number | null> {
     const begins = this.#restarts
     const definitions = this.#definitions
     if (flight.attempts >= MAX_ATTEMPTS && this.#desired.onFailure === 'dead_letter')
@@ -404,7 +439,7 @@ export class Delivery {
     return 0
   }
 
-  async #giveUp(taken: AssembledBatch, flight: BatchInFlight, words: string): Promise<number | null> {
+  async #giveUp(taken: DeliveredBatch, flight: BatchInFlight, words: string): Promise<number | null> {
     if (this.#desired.onFailure === 'pause' || this.#state.deadLetters >= MAX_DEAD_LETTERS) {
       this.#ports.log('error', `Gave up on the batch; the pipeline is waiting: ${words}`, taken)
       this.#save({ isFailed: true })
@@ -423,9 +458,14 @@ export class Delivery {
   }
 
   /** Moves the cursor past a batch. */
-  #acknowledge({ to, after, isEnd }: AssembledBatch, change: Partial<DeliveryState>, isSaved = true): void {
+  #acknowledge({ from, to, after, isEnd }: AssembledBatch, change: Partial<DeliveryState>, isSaved = true): void {
     this.#batch = null
-    const moved = { ...change, at: after, confirmed: { height: to, time: after.timeMs }, isFinished: isEnd }
+    if (this.#state.repair) {
+      if (isEnd) this.#assembler = null
+      return this.#save({ ...change, ...(isEnd ? afterRepair(this.#state) : { at: after }) })
+    }
+    const first = this.#state.first ?? from
+    const moved = { ...change, at: after, confirmed: { height: to, time: after.timeMs }, isFinished: isEnd, first }
     if (isEnd) this.#ports.log('info', `Reached the end of the pipeline at block ${to}`, null)
     if (isSaved) this.#save(moved)
     else this.#state = { ...this.#state, ...moved }
@@ -433,7 +473,7 @@ export class Delivery {
 
   /** Delay until more blocks may be available. */
   #nextDelayMs({ isEnd, isHead }: AssembledBatch): number | null {
-    if (isEnd) return null
+    if (isEnd) return this.#state.isFinished ? null : 0
     if (!isHead) return 0
     this.#isAtHead = true
     const { gatherMs } = this.#desired
@@ -632,7 +672,7 @@ export class Delivery {
   }
 
   /** Logs and stores a failure. A repeated error is logged once. */
-  #recordFailure(words: string, batch: Pick<BatchRows, 'from' | 'to'> | null, isCounted = true): void {
+  #recordFailure(words: string, batch: BatchRange | null, isCounted = true): void {
     if (isCounted) this.#ports.count({ failures: 1 })
     const { lastError } = this.#state
     const isOld = lastError?.words === words && Math.abs(this.#ports.nowMs() - lastError.atMs) <= SAME_ERROR_MS
@@ -655,5 +695,7 @@ export class Delivery {
 }
 
 /** If the record changed since reading, the pipeline may have a different end. */
+type DeliveredBatch = AssembledBatch & BatchRange
+
 const withKnownEnd = (isAsRead: boolean, taken: AssembledBatch): AssembledBatch =>
   isAsRead ? taken : { ...taken, isEnd: false }

@@ -1,7 +1,7 @@
 // Readers of a Sink: archive and log for most topics, chain nodes for `evm_logs`. They cache the newest block and the
 // state of a chain.
 
-import type { ArchiveReader } from '../../archive/archive/archive-read.ts'
+import type { ArchiveReader, RepairLog } from '../../archive/archive/archive-read.ts'
 import { orReject } from '../../core/deadline.ts'
 import type { Objects } from '../../core/objects.client.ts'
 import { after, sleep } from '../../core/timers.client.ts'
@@ -22,6 +22,7 @@ import { evmFold, readAnchor } from '../topics/evm-logs.ts'
 import { Assembler, lastReadBlock, type ReaderState } from './batch-assembler.ts'
 import type { BatchInFlight } from './delivery-state.ts'
 import { EvmSource } from './evm-source.ts'
+import type { RepairedRange } from './repair-rows.ts'
 import { Source, type StartPosition } from './source.ts'
 
 const TIMEOUT_MS = 30_000
@@ -35,7 +36,14 @@ const HEAD_CACHE_MS = 2_000
 /** Source of a pipeline's blocks. */
 export interface PipelineReader {
   /** Throws FatalPipelineError if the record is invalid. */
-  assembler(pipeline: Pipeline, at: ReaderState, flight: Pick<BatchInFlight, 'to' | 'ordersFrom'> | null): Assembler
+  assembler(
+    pipeline: Pipeline,
+    at: ReaderState,
+    flight: Pick<BatchInFlight, 'to' | 'ordersFrom'> | null,
+    isRepair?: boolean,
+  ): Assembler
+  /** The first repair of the archive after `id`, or the newest one if `id` is null. Null: none, or none for the topic. */
+  repairAfter(pipeline: Pipeline, id: number | null): Promise<RepairedRange | null>
   /** The newest available block, cached briefly; null if there is none. */
   head(pipeline: Pipeline): Promise<HeightAndTime | null>
   /** Position after the newest block; null: unknown. */
@@ -47,16 +55,21 @@ export interface PipelineReader {
 /** Reads the topics of the log. */
 export class LogReader implements PipelineReader {
   readonly #objects: Objects
-  readonly #archive: ArchiveReader | null
+  readonly #archive: (ArchiveReader & RepairLog) | null
   #head: HeightAndTime | null = null
   #headMs = 0
 
-  constructor(objects: Objects, archive: ArchiveReader | null) {
+  constructor(objects: Objects, archive: (ArchiveReader & RepairLog) | null) {
     this.#objects = objects
     this.#archive = archive
   }
 
-  assembler(pipeline: Pipeline, at: ReaderState, flight: Pick<BatchInFlight, 'to' | 'ordersFrom'> | null): Assembler {
+  assembler(
+    pipeline: Pipeline,
+    at: ReaderState,
+    flight: Pick<BatchInFlight, 'to' | 'ordersFrom'> | null,
+    isRepair = false,
+  ): Assembler {
     const chosen = selectTopic(pipeline)
     if (!chosen.ok) throw FatalPipelineError.of(chosen.error)
     const { definition, interest } = chosen.value
@@ -72,7 +85,16 @@ export class LogReader implements PipelineReader {
     const known = flight && ordersFrom !== null ? { to: flight.to, ordersFrom } : null
     const isRecent = Math.abs(Date.now() - at.timeMs) < RECENT_MS
     const source = new Source(ports, lines, known, lastReadBlock(at), isRecent)
-    return new Assembler(source, definition.open(interest, at.fold), at, Date.now)
+    return new Assembler(source, definition.open(interest, at.fold), at, Date.now, isRepair)
+  }
+
+  /** Rows of a topic with state depend on more than the repaired heights, and books stay unknown. */
+  async repairAfter(pipeline: Pipeline, id: number | null): Promise<RepairedRange | null> {
+    const chosen = selectTopic(pipeline)
+    if (!chosen.ok || this.#archive === null) return null
+    const { definition, interest } = chosen.value
+    const isStateless = definition.lines === 'events' && definition.open(interest, null).state === undefined
+    return isStateless ? this.#archive.repairAfter(id) : null
   }
 
   /** Keeps feeders sending order statuses: registers the interest now and every few seconds until canceled. */
@@ -150,6 +172,11 @@ export class EvmReader implements PipelineReader {
     const query = queryOf(pipeline, decoder.selectors)
     const fold = evmFold(chain.name, decoder, pipeline.abi_unmatched, at.fold)
     return new Assembler(new EvmSource(chain, query, readAnchor(at.fold)), fold, at, Date.now)
+  }
+
+  /** The nodes of a chain have all of its blocks. */
+  async repairAfter(): Promise<null> {
+    return null
   }
 
   async head(pipeline: Pipeline): Promise<HeightAndTime | null> {

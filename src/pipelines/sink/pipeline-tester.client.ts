@@ -76,7 +76,7 @@ export class PipelineTester {
       reading.assembler(reader, { place: { height }, epoch: null, timeMs: 0, fold: null }, ALL_ORDERS_KNOWN)
     const parcel = head && (await newestRows(head.height, open, nowMs))
     if (!parcel) return failure('The newest blocks contain no rows to test with')
-    const id = `${batchId(pipeline.id, parcel.from, parcel.to)}:test-${nowMs}`
+    const id = `${batchId(pipeline.id, parcel)}:test-${nowMs}`
     const beyondPrice = (rows: number) => Math.max(0, rows - Math.floor(TEST_PRICE / this.#host.rowMicro))
     const affords = async (rows: number) =>
       beyondPrice(rows) === 0 || (await atStart.refusal(payer, beyondPrice(rows))) === null

@@ -124,7 +124,11 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
   }
 
   #open(pipeline: Pipeline): Delivery {
-    this.#delivery = new Delivery(this.#ports(), this.#store.state ?? INITIAL_DELIVERY, desiredStateOf(pipeline))
+    this.#delivery = new Delivery(
+      this.#ports(),
+      { ...INITIAL_DELIVERY, ...this.#store.state },
+      desiredStateOf(pipeline),
+    )
     return this.#delivery
   }
 
@@ -158,8 +162,9 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
         const head = await reading().head(this.#existing)
         return head ? { height: head.height } : 'undecided'
       },
-      assembler: (at, flight) => {
-        const own = reading().assembler(this.#existing, at, flight)
+      repairAfter: (id) => orReject(reading().repairAfter(this.#existing, id), METER_TIMEOUT_MS, after),
+      assembler: (at, flight, isRepair) => {
+        const own = reading().assembler(this.#existing, at, flight, isRepair)
         return {
           take: (...args) => orReject(own.take(...args), READ_TIMEOUT_MS, after),
           get retryMs() {
@@ -179,7 +184,7 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
           const opened = await this.#record.open()
           // The range must be stored before the batch is sent.
           await storage.sync()
-          const sent = this.#sender.send(opened, parcel, batchId(opened.id, parcel.from, parcel.to), affords)
+          const sent = this.#sender.send(opened, parcel, batchId(opened.id, parcel), affords)
           return await orReject(sent, SEND_TIMEOUT_MS, after)
         } catch (error) {
           return { ok: false, message: errorMessage(error) }
@@ -198,7 +203,7 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
       },
       log: (level, message, batch) => {
         if (!isThere()) return
-        this.#store.log(Date.now(), level, visible(message), batch && batchId(this.#existing.id, batch.from, batch.to))
+        this.#store.log(Date.now(), level, visible(message), batch && batchId(this.#existing.id, batch))
       },
       count: (what) => {
         if (isThere()) this.#store.count(Date.now(), what, this.#lagMs())

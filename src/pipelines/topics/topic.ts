@@ -76,8 +76,9 @@ export const HEAD_COLUMNS: readonly Column[] = [
   { name: '_time', type: 'time' },
 ]
 
-/** Columns of gap and reset rows. */
+/** Columns of gap and reset rows, and of repaired rows. */
 export const NOTE_COLUMNS: readonly Column[] = [
+  { name: '_repaired', type: 'truth', isOptional: true },
   { name: '_from', type: 'whole', isOptional: true },
   { name: '_reason', type: 'text', isOptional: true },
   { name: '_epoch', type: 'text', isOptional: true },
@@ -86,6 +87,11 @@ export const NOTE_COLUMNS: readonly Column[] = [
 /** Rows of heights `from` to `to` are missing or incomplete. `time`: time of a nearby block. */
 export function gapRow(from: number, to: number, time: number, reason: string): Row {
   return { _kind: 'gap', _key: `gap:${from}-${to}`, _height: to, _time: time, _from: from, _reason: reason }
+}
+
+/** A row of a height that was missing when the pipeline passed it. It has the key that it would have had then. */
+export function repairedRow(row: Row): Row {
+  return { ...row, _repaired: true }
 }
 
 /** Row that reports a reset: of the books of all coins (with an epoch), or of one coin's book. */

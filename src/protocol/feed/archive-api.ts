@@ -12,6 +12,13 @@ export interface ArchiveReport {
   readonly checkpoint: HeightAndTime | null
   /** Last failure and its message. */
   readonly failure: { readonly atMs: number; readonly words: string } | null
+  /** Repaired heights and heights beyond repair, newest first. */
+  readonly outcomes?: readonly GapOutcome[]
+}
+
+/** `source`: where the heights were repaired from; null: no source has them. */
+export interface GapOutcome extends SkippedHeights {
+  readonly source: string | null
 }
 
 /** Status of the archive files, sent by the Compactor and shown by `/status`. */

@@ -148,13 +148,24 @@ const ArchiveShape = z.object({
 })
 export type ArchiveView = Frozen<z.infer<typeof ArchiveShape>>
 
+/** States of a gap in the archive. */
+const GAP_REPAIRS = ['open', 'partly_repaired', 'repaired', 'beyond_repair'] as const
+
 const GapShape = z.object({
   from: describeField(Height, 'first missing height'),
   to: describeField(Height, 'last missing height'),
   why: describeField(z.enum(GAP_REASONS), 'reason', '', 'see "A gap was recorded"'),
   atMs: describeField(Millis, 'time when it was recorded, Unix ms'),
+  repair: describeField(
+    z.enum(GAP_REPAIRS).nullable(),
+    'whether the archive has the heights from a different source; `beyond_repair`: no source has them; null: no archive',
+    '`repaired`',
+    'run `npm run repair`',
+  ),
+  repairedFrom: describeField(z.array(z.string()), 'names of those sources'),
 })
-export type Gap = Frozen<z.infer<typeof GapShape>>
+export type GapRepair = Frozen<Pick<z.infer<typeof GapShape>, 'repair' | 'repairedFrom'>>
+export type RecordedGap = Omit<Frozen<z.infer<typeof GapShape>>, keyof GapRepair>
 
 /** Fields of the status that the log provides. */
 const LogShape = z.object({

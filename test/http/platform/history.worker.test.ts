@@ -98,7 +98,7 @@ describe('coverage', () => {
     expect(first.gaps.map((gap: { from_height: number }) => gap.from_height)).toEqual([12, 32])
     const { gaps, next } = (await ask(`${ROOT}/gaps?limit=2&after=${first.next}`, key)).json.data
     expect([gaps[0], next]).toEqual([
-      { from_height: 20_000, to_height: 20_003, after_ms: BEGIN, before_ms: BEGIN + 1 },
+      { from_height: 20_000, to_height: 20_003, after_ms: BEGIN, before_ms: BEGIN + 1, state: 'open' },
       null,
     ])
     expect((await ask(`${ROOT}/gaps?after=20000`, key)).json.data).toEqual({ gaps: [], next: null })

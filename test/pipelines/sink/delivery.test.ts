@@ -88,6 +88,58 @@ describe('a pipeline', () => {
     expect(kills).toBeGreaterThan(1_000)
   })
 
+  it('delivers the rows of repaired heights once, marked, in the order of repairs, despite crashes and failures', async () => {
+    const fault = fc.oneof(
+      { weight: 12, arbitrary: fc.constant('ok' as const) },
+      { weight: 1, arbitrary: fc.constant('fails' as const) },
+      { weight: 1, arbitrary: fc.constant('lost answer' as const) },
+      { weight: 1, arbitrary: fc.constant('killed' as const) },
+    )
+    const missing = [20, 21, 22, 23, 37, 38, 39, 40]
+    let kills = 0
+    let marked = 0
+    await fc.assert(
+      fc.asyncProperty(
+        fc.infiniteStream(fault),
+        fc.array(fc.nat(500), { minLength: 3, maxLength: 3 }),
+        async (faults, at) => {
+          const world = new World({ missing, draw: () => faults.next().value })
+          world.end = null
+          // The rest of a gap may be repaired before the gap is passed, and another one later.
+          const repairs = [
+            { id: 1, from: 38, to: 40 },
+            { id: 4, from: 20, to: 23 },
+            { id: 5, from: 37, to: 37 },
+          ]
+          const turns = at.toSorted((a, b) => a - b)
+          await world.run(6_000, (turn) => {
+            // Only archived heights have gaps to repair.
+            for (const [index, one] of repairs.entries())
+              if (turn >= turns[index]! && world.archivedTo >= one.to + 7 && world.repairs.length === index)
+                world.repairs.push(one)
+            const { repair, repairedTo, confirmed } = world.saved
+            return repair === null && repairedTo === 5 && confirmed?.height === LAST + 5
+          })
+          kills += world.kills
+          const rows = ofKind(world, 'row')
+          expect(
+            rows
+              .map(({ _key }) => _key)
+              .filter((key) => Number(key.split(':')[0]) <= LAST)
+              .sort(),
+          ).toEqual(expected([]).sort())
+          const repaired = rows.filter(({ _repaired }) => _repaired).map(({ _height }) => _height)
+          const late = repairs.flatMap(({ from, to }) => Array.from({ length: to - from + 1 }, (_, i) => from + i))
+          expect(repaired).toEqual(late.flatMap((height) => repaired.filter((one) => one === height)))
+          marked += repaired.length
+        },
+      ),
+      { numRuns: 60 },
+    )
+    expect(kills).toBeGreaterThan(100)
+    expect(marked).toBeGreaterThan(100)
+  })
+
   it('resumes at its position after a crash at any step', async () => {
     let calls = 0
     for (let at = 0; at <= calls; at++) {
@@ -483,9 +535,9 @@ describe('a batch that fails', () => {
   it('is read again with the order statuses that were known at the first read', async () => {
     const { world } = failing(bad)
     const flights: unknown[] = []
-    const assembler: DeliveryPorts['assembler'] = (at, flight) => {
+    const assembler: DeliveryPorts['assembler'] = (at, flight, isRepair) => {
       flights.push(flight)
-      return { ...world.ports.assembler(at, flight), ordersFrom: 7 }
+      return { ...world.ports.assembler(at, flight, isRepair), ordersFrom: 7 }
     }
     await world.delivery({ assembler }).turn()
     world.nowMs += 60_000

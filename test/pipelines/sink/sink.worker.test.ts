@@ -4,7 +4,7 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'c
 import { env } from 'cloudflare:workers'
 import { Webhook } from 'standardwebhooks'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import type { ArchiveReader } from '../../../src/archive/archive/archive-read.ts'
+import type { StoredArchive } from '../../../src/archive/archive/archive.store.ts'
 import { counters } from '../../../src/core/counters.ts'
 import { keyHashOf } from '../../../src/core/ids.ts'
 import { meterOf, Objects } from '../../../src/core/objects.client.ts'
@@ -698,7 +698,7 @@ it('a log that is empty beside an archive is waited for: what is archived is not
   let page: HeightAndTime | null = null
   const log = { log: () => ({ durable: async () => ({ v, head: page, parts: [] }) }) } as unknown as Objects
   const own = pipeline('pipe_v')
-  const archive = (last: number | null) => ({ last: async () => last }) as unknown as ArchiveReader
+  const archive = (last: number | null) => ({ last: async () => last }) as unknown as StoredArchive
   const places = [archive(700), archive(null), null].map((one) => new LogReader(log, one).newest(own))
   expect(await Promise.all(places)).toEqual([null, { first: true }, { first: true }])
   page = { height: 5, time: 1 }

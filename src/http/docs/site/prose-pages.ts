@@ -45,6 +45,7 @@ const ORDER: readonly string[] = [
   'docs/operators/guides/choose-a-region.md',
   'docs/operators/guides/keep-an-archive.md',
   'docs/operators/guides/import-older-blocks.md',
+  'docs/operators/guides/repair-gaps.md',
   'docs/operators/guides/sell-credits.md',
   'docs/operators/guides/offer-sign-up.md',
   'docs/operators/guides/open-the-live-page.md',

@@ -129,6 +129,15 @@ const Hole = z.object({
   known: z.enum(['nothing', 'fills']).describe('Available data: `fills` means fills without ledger and funding'),
 })
 
+const MAX_REPAIRS = 100
+const RepairView = z.object({
+  from_height: BlockHeight.describe('First block'),
+  to_height: BlockHeight.describe('Last block'),
+  known: z.enum(['events', 'fills']).describe('Data that the source had: all events, or only fills; never order books'),
+  source: z.string().describe('Name of the source'),
+  at_ms: UnixMs.describe('Time of the repair, Unix milliseconds'),
+})
+
 const Coverage = z
   .object({
     chain: z.string().describe('Name of the chain'),
@@ -145,6 +154,11 @@ const Coverage = z
           ),
       })
       .describe('Coverage of the files that `POST /info` reads for users, builders and coins'),
+    repairs: z
+      .array(RepairView)
+      .describe(
+        `Blocks that were missing and came from a different source: the last ${MAX_REPAIRS} repairs, newest first`,
+      ),
     totals: z.object(SUMS).describe('Totals of the days below'),
     days: z
       .array(
@@ -184,7 +198,12 @@ const historyCoverage = defineEndpoint({
     const range = rangeOf(query, platform.now(), false)
     if (!range.ok) return range
     const { value } = history
-    const [ends, days, files] = await Promise.all([value.ends(), value.days(range.value), value.files()])
+    const [ends, days, files, repairs] = await Promise.all([
+      value.ends(),
+      value.days(range.value),
+      value.files(),
+      value.repairs(MAX_REPAIRS),
+    ])
     const total = (name: Exclude<keyof CoveredDay, 'dayMs' | 'first' | 'last'>) =>
       days.reduce((sum, day) => sum + day[name], 0)
     const body = {
@@ -196,6 +215,9 @@ const historyCoverage = defineEndpoint({
           return { from_height: from, to_height: to, known: known ?? ('nothing' as const) }
         }),
       },
+      repairs: repairs.map(({ from, to, atMs, ...repair }) => {
+        return { from_height: from, to_height: to, ...repair, at_ms: atMs }
+      }),
       totals: {
         segments: total('segments'),
         blocks: total('blocks'),
@@ -230,6 +252,9 @@ const Gap = z
     to_height: BlockHeight.describe('Last missing block'),
     after_ms: UnixMs.describe('Time of the block before the gap, Unix milliseconds'),
     before_ms: UnixMs.describe('Time of the block after the gap, Unix milliseconds'),
+    state: z
+      .enum(['open', 'beyond_repair'])
+      .describe('`open`: the blocks may still come from a different source; `beyond_repair`: no source has them'),
   })
   .meta({ id: 'HistoryGap' })
 
@@ -255,11 +280,12 @@ const historyGaps = defineEndpoint({
     const found = await history.value.gaps(after ?? null, limit + 1)
     if (found === null) return err(badField('after', 'must be "next" from the previous page'))
     const page = found.slice(0, limit)
-    const gaps = page.map(({ from, to, afterMs, beforeMs }) => ({
+    const gaps = page.map(({ from, to, afterMs, beforeMs, beyondMs }) => ({
       from_height: from,
       to_height: to,
       after_ms: afterMs,
       before_ms: beforeMs,
+      state: beyondMs === null ? ('open' as const) : ('beyond_repair' as const),
     }))
     return reply(200, { gaps, next: nextCursor(found, limit, ({ from }) => String(from)) })
   },
