@@ -18,7 +18,7 @@ import random
 import time
 import urllib.parse
 import zlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import httpx
@@ -137,10 +137,23 @@ class Book:
 
 
 class Client:
-    """Client for one gateway. Each stream has its own socket, which stays open as long as its loop runs."""
+    """Client for one gateway. Each stream has its own socket, which stays open as long as its loop runs.
 
-    def __init__(self, url: str, key: str, *, timeout_s: float = 10, retries: int = 3):
+    `on_notice` is called with the text and the code (or None) of each notice of the gateway. The code `late` means that
+    a loop reads more slowly than data arrives.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        key: str,
+        *,
+        timeout_s: float = 10,
+        retries: int = 3,
+        on_notice: Callable[[str, str | None], None] | None = None,
+    ):
         self._url, self._key, self._retries = url.rstrip("/"), key, retries
+        self._notify = on_notice or (lambda text, code: None)
         self._http = httpx.AsyncClient(timeout=timeout_s, headers={"authorization": f"Bearer {key}"}, trust_env=False)
 
     async def __aenter__(self) -> Client:
@@ -344,9 +357,14 @@ class Client:
                                 raise WeirError(code or "invalid_request", text)
                             elif not live:
                                 raise ConnectionError(text)
-                        elif channel != "notification" or body["type"] == "notification":
-                            if live and (seen is None or seen.take(frame)):
-                                yield frame
+                            else:
+                                self._notify(text, code or None)
+                        else:
+                            if channel == "notification":
+                                self._notify(frame["data"]["notification"], frame.get("code"))
+                            if channel != "notification" or body["type"] == "notification":
+                                if live and (seen is None or seen.take(frame)):
+                                    yield frame
             except (websockets.exceptions.InvalidStatusCode, websockets.exceptions.InvalidStatus) as error:
                 status = getattr(error, "status_code", None) or error.response.status_code
                 if status in FINAL:

@@ -29,7 +29,7 @@ export interface ConnectionOptions {
    */
   readonly onEnd?: (end: SocketEnd) => string
   readonly onState?: (state: ConnectionStatus) => void
-  /** Receives error frames that belong to no subscription, such as a credit warning. */
+  /** Receives notifications, and error frames that belong to no subscription, with their `code`. */
   readonly onNotice?: (text: string, code: string | null) => void
   readonly retry?: Backoff
   readonly pingMs?: number

@@ -308,7 +308,7 @@ export class Connection {
       case 'notification':
         // Notifications of the gateway itself have the same form.
         this.#dispatch(frame, text)
-        this.#options.onNotice?.(frame.data.notification, null)
+        this.#options.onNotice?.(frame.data.notification, ('code' in frame && frame.code) || null)
         return
       case 'error':
         this.#onError(session, frame.data, frame.code)

@@ -61,8 +61,8 @@ export interface ClientOptions {
   readonly maxRetryWaitMs?: number
   readonly onState?: (state: ConnectionStatus) => void
   /**
-   * Receives gateway notices that belong to no subscription, such as low credits, or stalled blocks (`code` is `stale`
-   * or `fresh`).
+   * Receives gateway notices that belong to no subscription, such as low credits. `code` is `stale` or `fresh` for
+   * stalled blocks, and `late` if this client reads its data too slowly.
    */
   readonly onNotice?: (text: string, code: string | null) => void
 }

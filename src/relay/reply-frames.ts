@@ -16,7 +16,9 @@ export const ErrorFrame = z.object({ channel: z.literal('error'), data: z.string
 export const Notification = z.object({
   channel: z.literal('notification'),
   data: z.object({ notification: z.string() }),
-  code: z.enum(['stale', 'fresh', 'ignored_field']).or(z.string()).optional(),
+  code: z.enum(['stale', 'fresh', 'ignored_field', 'late']).or(z.string()).optional(),
+  /** Of `late`: age of the oldest unread frame, in milliseconds. */
+  age_ms: z.int().optional(),
 })
 /**
  * `nonce` answers a ping with a nonce; the next ping must return it. `block_height`: the last block whose events were

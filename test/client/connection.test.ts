@@ -351,6 +351,33 @@ describe('connection', () => {
     }
   })
 
+  // WS-65
+  test('reports that it reads late, and resumes after its last height when it is closed for it', () => {
+    const { runtime, connection, log, listener } = setUp()
+    const notices: [string, string | null][] = []
+    const noticing = new Connection(runtime, {
+      endpoint: () => ({ url: 'http://one', key: 'k' }),
+      onNotice: (...notice) => notices.push(notice),
+    })
+    connection.close()
+    noticing.subscribe(allFillsBody('BTC'), listener('fills'))
+    noticing.start()
+    runtime.last.open()
+    runtime.last.ack()
+    runtime.last.receive({ channel: 'pong', nonce: 'n', block_height: 70 })
+    runtime.last.receive({ channel: 'notification', data: { notification: 'late' }, code: 'late', age_ms: 12_000 })
+    runtime.last.receive({ channel: 'error', data: 'too late', code: 'too_late' })
+    runtime.last.end({ code: 4413, reason: 'unread data is too old' })
+    runtime.advance(200)
+    runtime.last.open()
+    expect(runtime.last.sent).toMatchObject([{ method: 'subscribe', fromBlock: 71 }])
+    expect(notices).toEqual([
+      ['late', 'late'],
+      ['too late', 'too_late'],
+    ])
+    expect(log).toEqual(['closed', 'fills live'])
+  })
+
   test('routes an error frame to the subscription it embeds; others are notices', () => {
     const { runtime, connection, listener, log } = setUp()
     connection.subscribe(allFillsBody('NOPE'), listener('one'))

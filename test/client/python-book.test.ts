@@ -1,5 +1,5 @@
 // The book of client-python/weir.py compared with ours: equal levels after each change, and none after a lost,
-// repeated, foreign or false change.
+// repeated, foreign or false change. And what its streams do when they read late.
 
 import { join } from 'node:path'
 import * as fc from 'fast-check'
@@ -73,4 +73,17 @@ it.skipIf(PYTHON === undefined)('is as strict as ours', async () => {
   expect(found).toEqual(expected)
   expect(expected.flat().filter((levels) => levels === null).length).toBeGreaterThan(100)
   expect(expected.flat().filter((levels) => levels !== null).length).toBeGreaterThan(100)
+})
+
+// WS-65
+it.skipIf(PYTHON === undefined)('reports that it reads late, and resumes after its last height', async () => {
+  const found = JSON.parse(await runPython(join(import.meta.dirname, 'python-late.py'), []))
+  expect(found).toEqual({
+    notices: [
+      ['reads late', 'late'],
+      ['too late', 'too_late'],
+    ],
+    first: { channel: 'trades', data: [] },
+    from: [null, 71],
+  })
 })

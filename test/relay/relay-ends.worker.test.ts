@@ -72,6 +72,44 @@ it('answers a ping that has a nonce with a fresh nonce, and answers a plain ping
   expect([first.nonce.length, second.nonce === first.nonce, await pong()]).toEqual([36, false, { channel: 'pong' }])
 })
 
+// WS-65
+it('notifies a client that reads four fifths of its data, and closes it later, in virtual time', async () => {
+  const client = await Client.connect(relay, relay, { plan: 'enterprise' })
+  const began = Date.now()
+  vi.useFakeTimers({ toFake: ['Date'] })
+  let second = 0
+  let read = 0
+  let nonce = ''
+  let noticedAt = 0
+  try {
+    for (let budget = 0; client.closed === null && second < 240; ) {
+      second += 2
+      vi.setSystemTime(began + second * 1000)
+      for (let i = 0; i < 5; i++) client.send({ method: 'unsubscribe', subscription: { type: 'x', i } })
+      client.send({ method: 'ping', nonce })
+      const isDone = () =>
+        client.closed !== null || client.frames.filter(({ channel }) => channel === 'pong').length * 2 === second
+      await vi.waitFor(() => expect(isDone()).toBe(true), { timeout: 10_000, interval: 5 })
+      if (noticedAt === 0 && client.frames.some(({ code }) => code === 'late')) noticedAt = second
+      // Of each six frames that arrive, one is a pong.
+      for (budget += 6 * 0.8; budget >= 1 && read < client.frames.length; budget--) {
+        const frame = client.frames[read++]
+        if (frame.channel === 'pong') nonce = frame.nonce
+      }
+    }
+  } finally {
+    vi.useRealTimers()
+  }
+  const notices = client.frames.filter(({ channel }) => channel === 'notification')
+  expect(notices).toEqual([
+    expect.objectContaining({ code: 'late', data: { notification: expect.stringContaining('10 s') } }),
+  ])
+  expect(notices[0].age_ms).toBeGreaterThanOrEqual(10_000)
+  expect(client.closed).toEqual({ code: 4413, reason: 'unread data is too old' })
+  // The client reads each two seconds, so it is 10 s late after 40 to 60 s, and 30 s late after 140 to 160 s.
+  expect([noticedAt >= 40 && noticedAt < 60, second >= 140 && second < 160]).toEqual([true, true])
+})
+
 /** Makes the relay send a socket too much unread data. */
 async function flood(client: Client): Promise<void> {
   const frame = JSON.stringify({ method: 'unsubscribe', subscription: { type: 'x', more: 'y'.repeat(4_000) } })

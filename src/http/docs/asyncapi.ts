@@ -48,6 +48,7 @@ const CLOSES: readonly (readonly [code: number, why: string, next: string])[] = 
   [4402, 'Credits are exhausted (WS-39)', 'Top up, then reconnect'],
   [4408, 'No frame in either direction for 60 s (WS-11)', 'Ping at least every 30 s, and reconnect'],
   [4410, 'The stream token expired (WS-163)', 'Get a new token, reconnect and resubscribe'],
+  [4413, 'Your unread data was more than 30 s old (WS-65)', 'Reconnect and resume. Read faster, or subscribe to less'],
 ]
 export const CLOSE_CODES = CLOSES.map(([code, why, next]) => ({ code, why, next }))
 

@@ -58,9 +58,23 @@ export function staleFrame(ms: number): string {
 }
 export const FRESH_FRAME = notificationFrame('Blocks are coming again.', 'fresh')
 
+/** Sent to a client whose oldest unread frame is at least this old. */
+export function lateFrame(ageMs: number): string {
+  const age = `Your unread data is at least ${Math.floor(ageMs / 1000)} s old`
+  return notificationFrame(
+    `${age}, because it arrives faster than you read it. Read faster or subscribe to less.`,
+    'late',
+    ageMs,
+  )
+}
+
 /** A notice on the public server's notification channel. `code` is machine-readable. */
-export function notificationFrame(text: string, code?: 'stale' | 'fresh' | 'ignored_field'): string {
-  return JSON.stringify({ channel: 'notification', data: { notification: text }, code })
+export function notificationFrame(
+  text: string,
+  code?: 'stale' | 'fresh' | 'ignored_field' | 'late',
+  ageMs?: number,
+): string {
+  return JSON.stringify({ channel: 'notification', data: { notification: text }, code, age_ms: ageMs })
 }
 
 /** `echo` is the JSON of the subscription as sent. */

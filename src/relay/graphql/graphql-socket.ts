@@ -186,6 +186,7 @@ export function delegatedUnread(connection: Connection): UnreadTracker {
     markMoved: nothing,
     add: () => ({
       bytes: 0,
+      lateMs: 0,
       countSend: () => true,
       snapshotWaitMs: (bytes) => connection.snapshotWaitMs(bytes),
       onPing: (_, fresh) => fresh,

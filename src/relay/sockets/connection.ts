@@ -9,7 +9,7 @@ import type { AccountId } from '../../core/ids.ts'
 import { type Bucket, borrowTokens, fullBucket, type Rate, takeTokens } from '../../core/token-bucket.ts'
 import { limitsOf } from '../../metering/plans/plan.ts'
 import { socketClose } from '../../protocol/relay/failure-frame.ts'
-import { errorFrame } from '../../protocol/relay/frames.ts'
+import { errorFrame, lateFrame } from '../../protocol/relay/frames.ts'
 import type { SocketUnread } from './unread.ts'
 import { LIGHT, RelayUnread } from './unread.ts'
 
@@ -21,10 +21,14 @@ const MAX_CONSECUTIVE_REJECTIONS = 1000
  */
 const FREE_PROOF_BYTES = 16 * 1024
 export const MAX_POSTS_IN_FLIGHT = 16
+/** A client that reads this late is notified, and one that reads later than the second limit is closed. */
+export const LATE_MS = 10_000
+export const MAX_LATE_MS = 30_000
 
 const TOO_SLOW =
   'Too much unread data for this account. Reconnect and prove what you read: send ' +
   '{"method":"ping","nonce":"<nonce of the last pong>"} every 20 s and after each 32 KiB received.'
+const TOO_LATE = `Your unread data was more than ${MAX_LATE_MS / 1000} s old. Reconnect, resume after your last block, and read faster or subscribe to less.`
 
 /** The current time at every access. */
 export interface Clock {
@@ -42,7 +46,7 @@ export interface UnreadTracker {
   add(
     account: AccountId,
     cut: () => void,
-  ): Pick<SocketUnread, 'bytes' | 'countSend' | 'snapshotWaitMs' | 'onPing' | 'onEnded' | 'onClosed'>
+  ): Pick<SocketUnread, 'bytes' | 'lateMs' | 'countSend' | 'snapshotWaitMs' | 'onPing' | 'onEnded' | 'onClosed'>
   markMoved(account: AccountId, nowMs: number): void
 }
 
@@ -68,6 +72,8 @@ export class Connection {
   /** Called for rejections, for the account's own list. */
   onRejected: ((connection: Connection, type: string, failure: Failure) => void) | null = null
   #isPlaying = false
+  /** True from a notice about late reading until the client has caught up. */
+  #isLate = false
   /** Saves the state that survives hibernation. */
   persist: () => void = () => undefined
   /** The product that the key must allow. */
@@ -195,7 +201,17 @@ export class Connection {
     const result = this.#socketUnread.onPing(nonce, fresh, now)
     const isFree = before - this.#socketUnread.bytes >= FREE_PROOF_BYTES
     if (isFree) this.#frames = borrowTokens(this.#frames, this.#rate, -1, now).bucket
+    this.#checkLateness()
     return result
+  }
+
+  /** Notifies a client that reads late, once until it has caught up. Closes one that reads far too late. */
+  #checkLateness(): void {
+    const { lateMs } = this.#socketUnread
+    if (lateMs >= MAX_LATE_MS) return this.end(4413, 'unread data is too old', errorFrame(TOO_LATE, 'too_late'))
+    const isLate = this.#isLate ? lateMs > 0 : lateMs >= LATE_MS
+    if (isLate && !this.#isLate) this.send(lateFrame(lateMs))
+    this.#isLate = isLate
   }
 
   /** Runs `task` after every earlier task of this socket. A task must not throw. */

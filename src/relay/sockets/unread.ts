@@ -9,6 +9,7 @@
 // clients like itself.
 
 import { BoundedMap } from '../../core/bounded-map.ts'
+import { ReadProofs } from './read-proofs.ts'
 
 const MIB = 1024 * 1024
 
@@ -51,10 +52,6 @@ const LARGE_HOLD_MS = 30_000
 const MOVED_TTL_MS = 3_600_000
 const MAX_MOVED = 10_000
 
-/** A client that sent a proof within this time counts as a proving client. */
-const PROOF_TTL_MS = 60_000
-/** Maximum number of outstanding nonces. A ping beyond this limit gets the newest nonce again, which proves less. */
-const MAX_MARKS = 16
 /** Maximum number of snapshot bytes in flight to a proving socket. More are sent as proofs arrive. */
 const WINDOW_BYTES = 768 * 1024
 /** At most one frame above this size is in flight per relay. */
@@ -347,22 +344,17 @@ export class AccountUnread {
 }
 
 /**
- * Bytes sent to one socket without proof of reading. The platform does not expose the queue length (there is no
- * bufferedAmount), and a client's frames prove only that it is alive. So a pong carries a nonce that only its reader
- * knows, and the next ping returns it.
- *
- * Invariants: a proof covers exactly the data sent before its pong; the counts of account and relay are sums over their
+ * Bytes sent to one socket without proof of reading. Invariants: the counts of account and relay are sums over their
  * sockets; `countSend` is O(1). Lengths are UTF-16 units, which equal bytes except for rare names.
  */
 export class SocketUnread {
   readonly #account: AccountUnread
-  #marks: { readonly nonce: string; readonly sent: number; readonly atMs: number }[] = []
+  readonly #proofs = new ReadProofs()
   #sent = 0
   /** Offset up to which data is proved or presumed read. */
   #readUpTo = 0
   /** Offset at the end of the last large frame. */
   #largeUpTo = 0
-  #provedMs = Number.NEGATIVE_INFINITY
   /** Ends the socket. */
   readonly cut: () => void
 
@@ -381,7 +373,12 @@ export class SocketUnread {
   }
 
   isProving(nowMs: number): boolean {
-    return nowMs - this.#provedMs < PROOF_TTL_MS
+    return this.#proofs.isProving(nowMs)
+  }
+
+  /** Least age of the oldest unread frame at the last ping; 0 if no frame is known to be unread. */
+  get lateMs(): number {
+    return this.#proofs.lateMs
   }
 
   /** Counts a frame before it is sent. If it returns false, end the socket instead. */
@@ -397,17 +394,9 @@ export class SocketUnread {
 
   /** Handles a ping and the proof in its nonce, if any. Returns the nonce for the pong: `fresh`, or an older one. */
   onPing(nonce: string, fresh: string, nowMs: number): string {
-    const mark = this.#marks.find((one) => one.nonce === nonce)
-    if (mark) {
-      this.markRead(mark.sent - this.#readUpTo)
-      this.#marks.splice(0, this.#marks.indexOf(mark) + 1)
-      // Old nonces say nothing about later data.
-      if (nowMs - mark.atMs < PROOF_TTL_MS) this.#provedMs = nowMs
-    }
-    const last = this.#marks[MAX_MARKS - 1]
-    if (last) return last.nonce
-    this.#marks.push({ nonce: fresh, sent: this.#sent, atMs: nowMs })
-    return fresh
+    const reply = this.#proofs.onPing(nonce, fresh, this.#sent, nowMs)
+    this.markRead(this.#proofs.upTo - this.#readUpTo)
+    return reply
   }
 
   /** Marks bytes as read and returns how many were unread. Bytes of a closed socket stay stranded. */
@@ -421,6 +410,12 @@ export class SocketUnread {
 
   /** Time in ms until a snapshot of this size may be sent. Call again after that time. 0: now. Infinity: never. */
   snapshotWaitMs(bytes: number, nowMs: number): number {
+    const waitMs = this.#paceMs(bytes, nowMs)
+    if (waitMs === 0) this.#proofs.onBulk(nowMs)
+    return waitMs
+  }
+
+  #paceMs(bytes: number, nowMs: number): number {
     const waitMs = this.#account.roomWaitMs(bytes, nowMs)
     if (!this.isProving(nowMs)) return waitMs
     if (!this.#account.canFit(bytes)) return Number.POSITIVE_INFINITY

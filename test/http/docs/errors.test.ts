@@ -44,7 +44,7 @@ it('has every shared code once, with the statuses and numbers that the surfaces 
 it('has every code of frames on a socket', () => {
   const source = sourceOf('src/{relay,protocol/relay}/**/*.ts')
   const errors = [...source.matchAll(/errorFrame\((?:[^()]|\([^()]*\))*?'([a-z_]+)'\)/g)].map(([, code]) => code!)
-  const [, remarks = ''] = /function notificationFrame\(text: string, code\?: ([^)]*)\)/.exec(source) ?? []
+  const [, remarks = ''] = /function notificationFrame\(\s*text: string,\s*code\?: ([^)]*)\)/.exec(source) ?? []
   const notes = [...remarks.matchAll(/'([a-z_]+)'/g)].map(([, code]) => code!)
   expect([errors.length, notes.length].map((count) => count > 2)).toEqual([true, true])
   const own = [...errors, ...notes].filter((code) => !shared.has(code))
