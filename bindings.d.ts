@@ -14,6 +14,7 @@ declare namespace Cloudflare {
     RELAY_REGIONS: string
     RELAY_SOCKETS: string
     FEED_REGION: string
+    EMPTY_CANDLES: string
     PATH_KEYS: string
     KEY_CHECK: string
     METER_FAILURE: string

@@ -36,6 +36,8 @@ export const GatewaySettings = LiveSettings.extend({
   METER_FAILURE: z.enum(['closed', 'open'], 'must be "closed" or "open"'),
   /** On: the platform or the operator's proxy sets `cf-connecting-ip`, so the caller cannot forge it. */
   TRUST_PROXY: Switch,
+  /** Whether a period without trades has no candle, or a flat candle with the previous close. */
+  EMPTY_CANDLES: z.enum(['none', 'flat'], 'must be "none" or "flat"'),
   /** US dollars per million credits, exact to the millionth. Empty: operator reports show no dollar amounts. */
   MILLION_CREDITS_USD: z
     .string('must be a string such as "49.5"')

@@ -133,6 +133,7 @@ function build(env: Env & MonitorEnv) {
     files: filesOf(env, settings.CHAIN, rangeCache(caches.default, origin, keepAlive)),
     archive,
     after,
+    hasFlatCandles: settings.EMPTY_CANDLES === 'flat',
   })
   const info = infoService(env, settings, { objects, upstream, archive, history, events, report, origin })
   const logStatus = logStatusReader(cacheStore(caches.default, settings.CHAIN, origin), () => objects.statusCache())

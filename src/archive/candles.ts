@@ -1,5 +1,5 @@
-// Builds candles from trades. Each trade counts once, however many fills it has. Periods without trades have no candle.
-// Weeks start on Thursdays, because days are counted from 1970-01-01. Months are calendar months. Both are in UTC.
+// Builds candles from trades. Each trade counts once, however many fills it has. Periods without trades have no candle,
+// unless flat candles are added. Weeks start on Thursdays, because days are counted from 1970-01-01. Months are calendar months. Both are in UTC.
 
 import { INTERVAL_MS, type Interval } from '../core/candle-interval.ts'
 import type { Coin } from '../core/coin.ts'
@@ -74,6 +74,50 @@ export function candleOf({ t, o, c, h, l, v, n }: CandlePart, coin: Coin, interv
   return { t, T: spanOf(interval, t).T, s: coin, i: interval, o, c, h, l, v, n }
 }
 
+/** Maximum number of flat candles after a candle with trades. */
+const MAX_FLAT_CANDLES = 5_000
+
+/** The window before `fromMs` whose last candle with trades determines the flat candles at `fromMs`. */
+export function windowBefore(interval: Interval, fromMs: number): TimeSpan {
+  const earliestMs = fromMs - MAX_FLAT_CANDLES * (INTERVAL_MS[interval] ?? MAX_MONTH_MS)
+  return { fromMs: spanOf(interval, Math.max(0, earliestMs)).t, toMs: fromMs - 1 }
+}
+
+/**
+ * The first `limit` candles of a window, with a flat candle for each period without trades between two of `candles`.
+ * `candles` may also contain the nearest candles outside the window. After an incomplete period, no period is filled
+ * until the next candle, because its price is unknown.
+ */
+export function withFlatCandles(
+  candles: readonly Candle[],
+  { fromMs, toMs, limit }: Pick<CandlesRequest, 'fromMs' | 'toMs' | 'limit'>,
+  isIncomplete: (span: Pick<Candle, 't' | 'T'>) => boolean,
+): Candle[] {
+  const found: Candle[] = []
+  for (const row of withFlatBetween(candles, isIncomplete)) {
+    if (row.t > toMs || found.length >= limit) break
+    if (row.t >= fromMs) found.push(row)
+  }
+  return found
+}
+
+function* withFlatBetween(
+  candles: readonly Candle[],
+  isIncomplete: (span: Pick<Candle, 't' | 'T'>) => boolean,
+): Generator<Candle> {
+  for (const [index, candle] of candles.entries()) {
+    yield candle
+    const { s, i, c } = candle
+    const interval = i as Interval
+    const untilMs = candles[index + 1]?.t ?? candle.t
+    let span = spanOf(interval, candle.T + 1)
+    for (let count = 0; count < MAX_FLAT_CANDLES && span.t < untilMs && !isIncomplete(span); count++) {
+      yield { ...span, s, i, o: c, c, h: c, l: c, v: '0.0', n: 0 }
+      span = spanOf(interval, span.T + 1)
+    }
+  }
+}
+
 /** Adds a trade, or starts the next candle if the trade is later. Older trades are ignored. */
 export function withTrade(candle: Candle | null, interval: Interval, trade: Trade): Candle {
   if (candle && trade.time < candle.t) return candle
@@ -132,6 +176,9 @@ export function rowsOfParts(parts: readonly CandlePart[]): CandleRow[] {
 export function partsOfRows(text: string): CandlePart[] {
   return (JSON.parse(text) as readonly CandleRow[]).map(([t, o, c, h, l, v, n]) => ({ t, o, c, h, l, v, n }))
 }
+
+/** A time after all blocks that is still a valid date. */
+export const EVER_MS = 8e15
 
 /** Unix ms, inclusive. */
 export interface TimeSpan {

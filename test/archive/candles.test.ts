@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type Candle, spanOf, withTrade } from '../../src/archive/candles.ts'
+import { type Candle, EVER_MS, spanOf, windowBefore, withFlatCandles, withTrade } from '../../src/archive/candles.ts'
 import { INTERVALS } from '../../src/core/candle-interval.ts'
 import type { Trade } from '../../src/protocol/feed/trades.ts'
 
@@ -35,4 +35,55 @@ test('the candles of every interval follow each other without a hole', () => {
       expect(spanOf(interval, t).T).toBe(T)
     }),
   )
+})
+
+const ALL = { fromMs: 0, toMs: EVER_MS, limit: Number.POSITIVE_INFINITY }
+const complete = () => false
+/** Candles of some of the first periods since a time. */
+const sparse = fc
+  .tuple(fc.constantFrom(...INTERVALS), fc.uniqueArray(fc.nat(60), { minLength: 1, maxLength: 12 }))
+  .map(([interval, numbers]) => {
+    const spans = [spanOf(interval, 1_790_000_000_000)]
+    while (spans.length <= 60) spans.push(spanOf(interval, spans.at(-1)!.T + 1))
+    const trades = numbers.sort((a, b) => a - b).map((number) => trade(spans[number]!.t + 1, 10 + number))
+    return { spans, numbers, candles: trades.map((one) => candleOf([one], interval)) }
+  })
+
+test('flat candles fill exactly the periods between two candles, at the previous close', () => {
+  fc.assert(
+    fc.property(sparse, ({ spans, numbers, candles }) => {
+      const filled = withFlatCandles(candles, ALL, complete)
+      expect(filled.map(({ t, T }) => ({ t, T }))).toEqual(spans.slice(numbers[0], numbers.at(-1)! + 1))
+      expect(filled.filter(({ n }) => n > 0)).toEqual(candles)
+      filled.forEach((row, at) => {
+        const { c } = filled[at - 1] ?? row
+        if (row.n === 0) expect(row).toMatchObject({ o: c, c, h: c, l: c, v: '0.0' })
+      })
+      expect(withFlatCandles(filled, ALL, complete)).toEqual(filled)
+    }),
+  )
+})
+
+test('pages of flat candles join without a gap, wherever they begin', () => {
+  fc.assert(
+    fc.property(sparse, fc.integer({ min: 1, max: 30 }), ({ candles }, limit) => {
+      const rows: Candle[] = []
+      for (let fromMs = 0; ; fromMs = rows.at(-1)!.T + 1) {
+        const page = withFlatCandles(candles, { ...ALL, fromMs, limit }, complete)
+        rows.push(...page)
+        if (page.length < limit) break
+      }
+      expect(rows).toEqual(withFlatCandles(candles, ALL, complete))
+    }),
+  )
+})
+
+test('no flat candle follows missing trades, and at most 5,000 follow a candle', () => {
+  const minute = (number: number) => candleOf([trade(number * 60_000, 10)])
+  const isIncomplete = ({ t }: { t: number }) => t === 3 * 60_000
+  const around = withFlatCandles([minute(1), minute(6), minute(8)], ALL, isIncomplete)
+  expect(around.map(({ t }) => t / 60_000)).toEqual([1, 2, 6, 7, 8])
+  expect(withFlatCandles([minute(1), minute(20_000)], ALL, complete)).toHaveLength(5_002)
+  const { fromMs, toMs } = windowBefore('1m', 5_001 * 60_000)
+  expect([fromMs / 60_000, (toMs + 1) / 60_000]).toEqual([1, 5_001])
 })

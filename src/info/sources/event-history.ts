@@ -4,7 +4,7 @@
 
 import { ArchiveDamage, type ArchiveReader } from '../../archive/archive/archive-read.ts'
 import { type CandleHistory, candleHistory, needsLog } from '../../archive/candle-history.ts'
-import type { CandlesRequest } from '../../archive/candles.ts'
+import { type CandlesRequest, EVER_MS, windowBefore, withFlatCandles } from '../../archive/candles.ts'
 import type { CandleFiles, FilesReader, FilesRequest } from '../../archive/files/files-read.ts'
 import { fundedCoverage, paidCoverage, type Seam, seamOf } from '../../archive/files/seam.ts'
 import type { FillHistory } from '../../archive/funding-spans.ts'
@@ -30,6 +30,8 @@ export interface EventHistoryDeps {
   /** Provides block times after a gap. */
   readonly archive: Pick<ArchiveReader, 'segmentsFrom'> | null
   readonly after: After
+  /** Whether periods without trades have flat candles. */
+  readonly hasFlatCandles?: boolean
 }
 
 /** Time limit of each read. It leaves time for an upstream request afterwards. */
@@ -50,7 +52,8 @@ export function eventHistoryOf(deps: EventHistoryDeps): EventHistory {
       return past.ok ? past.value.read(request, take) : past
     },
     async candles(request) {
-      const read = await inTime(deps, readCandles(deps, request).then(ok))
+      const readAll = deps.hasFlatCandles ? readWithFlatCandles : readCandles
+      const read = await inTime(deps, readAll(deps, request).then(ok))
       return read.ok ? read.value && ok(read.value) : read
     },
   }
@@ -143,11 +146,27 @@ async function readWindow(
 // Candles from the files, continued by the log. Invariant: the files are read first, because the log forgets old
 // blocks.
 
+/** Also reads the nearest candles outside the window, so that its flat candles do not depend on where it begins and ends. */
+async function readWithFlatCandles(deps: CandleDeps, request: CandlesRequest): Promise<CandleHistory | null> {
+  const inside = await readCandles(deps, request)
+  if (inside === null) return null
+  const { candles, untilMs, head } = inside
+  const { fromMs, toMs, interval, limit } = request
+  const isHeadLater = untilMs === null && candles.length < limit && head !== null && head.time > toMs
+  const [before, after] = await Promise.all([
+    candles[0]?.t === fromMs ? null : readCandles(deps, { ...request, ...windowBefore(interval, fromMs) }),
+    isHeadLater ? readCandles(deps, { ...request, fromMs: toMs + 1, toMs: EVER_MS, limit: 1 }) : null,
+  ])
+  const nearest = [...(before?.candles.slice(-1) ?? []), ...candles, ...(after?.candles.slice(0, 1) ?? [])]
+  const parts = [before, inside, after]
+  const flat = withFlatCandles(nearest, request, (span) => parts.some((part) => part?.isIncomplete(span)))
+  return { ...inside, candles: flat }
+}
+
+type CandleDeps = Pick<EventHistoryDeps, 'files' | 'history'>
+
 /** Null if no candles are stored. */
-async function readCandles(
-  { files, history }: { readonly files: CandleFiles | null; readonly history: Pick<History, 'stored'> },
-  request: CandlesRequest,
-): Promise<CandleHistory | null> {
+async function readCandles({ files, history }: CandleDeps, request: CandlesRequest): Promise<CandleHistory | null> {
   const filed = files?.candles ? await archiveRead(files.candles(request)) : null
   if (filed === null) return null
   const { coin } = request

@@ -2,7 +2,7 @@
 // entirely from one of the two; if neither has it, it is absent, and the response states the time at which completeness starts.
 
 import { type CandleHistory, candlesWithin } from '../../archive/candle-history.ts'
-import type { Candle } from '../../archive/candles.ts'
+import { type Candle, EVER_MS } from '../../archive/candles.ts'
 import type { Interval } from '../../core/candle-interval.ts'
 import type { Coin } from '../../core/coin.ts'
 import type { Failure } from '../../core/failure.ts'
@@ -24,8 +24,6 @@ interface CandleSnapshotRequest {
 }
 type AnswerResult = Result<InfoAnswer, Failure>
 
-/** A time after all blocks that is still a valid date. */
-const EVER = 8e15
 /** Minimum JSON length of a candle. If a body is short enough, its candles must fit on one page. */
 const CANDLE_MIN_LENGTH = 60
 /** The log rejected the read because of load. */
@@ -41,8 +39,8 @@ export async function candlesAnswer(
   limit: number,
   from: Pick<Sources, 'events' | 'upstream'>,
 ): Promise<AnswerResult> {
-  const { coin, interval, startTime, endTime = EVER } = query.req
-  const window = candlesWithin(interval, { fromMs: Math.min(startTime, EVER), toMs: Math.min(endTime, EVER) })
+  const { coin, interval, startTime, endTime = EVER_MS } = query.req
+  const window = candlesWithin(interval, { fromMs: Math.min(startTime, EVER_MS), toMs: Math.min(endTime, EVER_MS) })
   const kept = await from.events.candles({ coin, interval, ...window, limit })
   if (!kept) return upstreamCandles(query, limit, from)
   if (!kept.ok) return upstreamCandlesFrom(window.fromMs, query, limit, from, kept.error)

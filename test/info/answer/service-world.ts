@@ -94,11 +94,13 @@ export function createWorld({
   books: otherBooks,
   archive = null,
   files = null,
+  hasFlatCandles = false,
 }: {
   stores?: InfoServiceDeps['stores']
   books?: Books
   archive?: BooksArchive | null
   files?: CandleFiles | null
+  hasFlatCandles?: boolean
 } = {}): World {
   const charging: Charging = {
     hold: async ({ keyHash }, { amount }) => {
@@ -152,7 +154,7 @@ export function createWorld({
     return world.bookFailure ? err(world.bookFailure) : ok(world.held)
   }
   const history = { stored: held, newest: held }
-  const events = eventHistoryOf({ history, files, archive, after })
+  const events = eventHistoryOf({ history, files, archive, after, hasFlatCandles })
   const service = new InfoService({
     sources: { books, historicalBooks, upstream, after, history, events, dexes: new DexList(upstream, now, after) },
     stores,

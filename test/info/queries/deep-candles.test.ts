@@ -192,4 +192,30 @@ describe('candleSnapshot', () => {
     expect(lengths).toEqual([5_000, 5_000, 2_001])
     expect(seen).toEqual(all)
   })
+
+  it.each([false, true])(
+    'has flat candles between trades only if the operator chose them (%s), in any window',
+    async (isFlat) => {
+      const MINUTES = [0, 3, 4, 10, 12]
+      const blocks = Array.from({ length: 15 }, (_, at) =>
+        tradedBlock(at + 1, T0 + at * MINUTE, MINUTES.includes(at) ? [{ px: 10 + at, sz: 100 }] : []),
+      )
+      const head = { height: 15, time: blocks[14]!.time }
+      const ofAll = { blocks, head, logFrom: 11, filesTo: 12, filesFrom: 1 }
+      filed = { files: [{ level: 0, blocks: blocks.slice(0, 12) }] }
+      const candles = async (request: Parameters<typeof filedCandles>[1]) => filedCandles(filed, request)
+      world = createWorld({ files: { ...filesOf(() => ofAll), candles }, hasFlatCandles: isFlat })
+      world.held = { head, since: blocks[10]!, runs: [blocks.slice(10)] }
+      world.upstream = () => ok('[]')
+      // The minute of the first block may have begun before it.
+      const expected = isFlat ? [3, 4, 5, 6, 7, 8, 9, 10, 11, 12] : MINUTES.slice(1)
+      for (let first = 3; first < 15; first++)
+        for (let last = first; last < 15; last++) {
+          const { body } = await ask({ startTime: T0 + first * MINUTE, endTime: T0 + (last + 1) * MINUTE - 1 })
+          expect(minutes(body)).toEqual(expected.filter((minute) => minute >= first && minute <= last))
+          for (const { t, o, n } of body as Candle[])
+            if (n === 0) expect(o).toBe(`${10 + MINUTES.findLast((minute) => minute < (t - T0) / MINUTE)!}.0`)
+        }
+    },
+  )
 })
