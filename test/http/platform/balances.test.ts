@@ -111,6 +111,22 @@ it('requests use the lower-case wallet and the account’s queue', async () => {
   expect(new Set((read as [unknown, string][]).map(([, account]) => account))).toEqual(new Set(['acme']))
 })
 
+it('tokens are found by their index, however sparse the listing is', async () => {
+  // A pair of a token that is not listed, before the pair of a token whose index is not its position.
+  const universe = [
+    { tokens: [301, 0], name: '@300' },
+    { tokens: [479, 0], name: '@367' },
+  ]
+  const tokens = [0, 3, 479].map((index) => ({ index }))
+  const balances = [spot('LISTED', 479, '2'), spot('UNLISTED', 301, '3'), spot('UNPAIRED', 3, '1')]
+  const { data } = await ask({
+    portfolioState: { ...STATE, spotClearinghouseState: { balances } },
+    spotMeta: { universe, tokens },
+    allMids: { '@367': '1.5' },
+  })
+  expect(data!.items.map(({ quote }) => quote)).toEqual(['3.0', null, null, '10.0'])
+})
+
 it('pages report whether another page follows', async () => {
   const page = async (at: number) => (await ask(KNOWN, { 'page-number': at, 'page-size': 2 })).data
   expect(await page(0)).toMatchObject({ items: [{ coin: 'HYPE' }, { coin: 'USDC' }], pagination: { has_more: true } })

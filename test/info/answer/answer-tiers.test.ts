@@ -130,6 +130,20 @@ describe('a new isolate', () => {
       expect(await ask(cold, 1_000, GOOD)).toEqual([GOOD, undefined])
       expect(await ask(warm, 12 * MINUTE, BAD)).toEqual([GOOD, '719'])
     })
+
+    it('serves prices of the last ten seconds at most', async () => {
+      const askPrices = async (at: number, listed: string) => {
+        warm.now = at
+        warm.upstream = () => ok(`[${listed},[]]`)
+        const { body, headers } = await send(warm, { type: 'spotMetaAndAssetCtxs' })
+        return [body, headers.age]
+      }
+      expect(await askPrices(0, GOOD)).toEqual([`[${GOOD},[]]`, undefined])
+      for (const seconds of [2, 5, 9])
+        expect(await askPrices(seconds * 1_000, BAD)).toEqual([`[${GOOD},[]]`, `${seconds}`])
+      expect(await askPrices(11_000, BAD)).toEqual([`[${BAD},[]]`, undefined])
+      expect(await askPrices(13_000, GOOD)).toEqual([`[${GOOD},[]]`, undefined])
+    })
   })
 
   it('shares one lookup between concurrent requests', async () => {
