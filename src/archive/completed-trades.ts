@@ -45,13 +45,11 @@ export function afterGap(state: TradeState): TradeState {
   return { ...state, open: new Map() }
 }
 
-/** A position that was closed but is not reported. */
-export type OmittedTrade = TradePosition
-
 interface FoldResult {
   readonly state: TradeState
   readonly trades: readonly CompletedTrade[]
-  readonly omitted: readonly OmittedTrade[]
+  /** Positions that were closed but are not reported. */
+  readonly omitted: readonly TradePosition[]
 }
 
 /** Processes consecutive blocks, oldest first. Returns the trades that they complete. */
@@ -66,7 +64,7 @@ export function foldTrades(state: TradeState, blocks: readonly EventBlock[]): Fo
 
 class Fold {
   readonly trades: CompletedTrade[] = []
-  readonly omitted: OmittedTrade[] = []
+  readonly omitted: TradePosition[] = []
   readonly #user: Address
   readonly #open: Map<string, OpenTrade>
   #closes: TradeState['closes']

@@ -6,10 +6,9 @@ import { type Coin, marketTypeOf } from '../core/coin.ts'
 import { UNSIGNED_DECIMAL } from '../core/decimal.ts'
 import { DAY_MS } from '../core/time.ts'
 import type { Address, Fill } from '../protocol/feed/block.ts'
-import type { OmittedTrade } from './completed-trades.ts'
 import { amountText } from './fill-amounts.ts'
 import type { CompletedTrade } from './open-trade.ts'
-import { filterTrades, isOnDex, isWithin, type Window } from './trade-page.ts'
+import { filterTrades, isOnDex, isWithin, type TradePosition, type Window } from './trade-page.ts'
 
 export interface PnlSummary {
   readonly user: Address
@@ -30,7 +29,7 @@ export interface PnlSummary {
 interface TradingHistory {
   readonly user: Address
   readonly trades: readonly CompletedTrade[]
-  readonly omitted: readonly OmittedTrade[]
+  readonly omitted: readonly TradePosition[]
   readonly fills: readonly Fill[]
   readonly nowMs: number
 }

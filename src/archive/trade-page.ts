@@ -38,7 +38,7 @@ export function isOnDex(coin: Coin, dex: string | undefined): boolean {
 /** Fields that filters and cursors read. */
 export type TradePosition = Pick<CompletedTrade, 'coin' | 'close_time' | 'builder' | 'tx_index'>
 
-export function closesBefore(one: TradePosition, other: TradePosition): boolean {
+function closesBefore(one: TradePosition, other: TradePosition): boolean {
   return one.close_time === other.close_time ? one.tx_index < other.tx_index : one.close_time < other.close_time
 }
 
@@ -52,4 +52,22 @@ export function filterTrades<Trade extends TradePosition>(trades: readonly Trade
       isOnDex(coin, filter.dex) &&
       (filter.builder === undefined || builder === filter.builder),
   )
+}
+
+/**
+ * A page: the first or last `limit` matching trades in their original order, and how many of the omitted ones match and
+ * lie in its range. A page that is not full has no end on its open side.
+ */
+export function tradePage(
+  { trades, omitted }: { readonly trades: readonly CompletedTrade[]; readonly omitted: readonly TradePosition[] },
+  filter: TradeFilter,
+  limit: number,
+  side: 'first' | 'last',
+): { readonly rows: CompletedTrade[]; readonly omittedTrades: number } {
+  const matching = filterTrades(trades, filter)
+  const rows = side === 'first' ? matching.slice(0, limit) : matching.slice(-limit)
+  const end = rows.length < limit ? undefined : rows.at(side === 'first' ? -1 : 0)
+  const isInRange = (one: TradePosition) =>
+    end === undefined || (side === 'first' ? closesBefore(one, end) : closesBefore(end, one))
+  return { rows, omittedTrades: filterTrades(omitted, filter).filter(isInRange).length }
 }

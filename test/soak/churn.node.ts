@@ -93,7 +93,8 @@ async function connectAll(order: ChurnOrder, count: number, refusals: Record<str
   let next = 0
   const one = async () => {
     let acknowledged = 0
-    for (let number = next++; number < count; number = next++) acknowledged += await stay(order, number, refusals)
+    for (let number = next++; number < count; number = next++)
+      acknowledged += await connectAgain(order, number, refusals)
     return acknowledged
   }
   const all = await Promise.all(Array.from({ length: Math.min(AT_ONCE, count) }, one))
@@ -101,7 +102,7 @@ async function connectAll(order: ChurnOrder, count: number, refusals: Record<str
 }
 
 /** Connects, and again where it is asked to: the node has ended, so relays renew their links every ten seconds. */
-async function stay(order: ChurnOrder, number: number, refusals: Record<string, number>): Promise<number> {
+async function connectAgain(order: ChurnOrder, number: number, refusals: Record<string, number>): Promise<number> {
   for (let refused = 0; ; refused++) {
     const refusal = await connect(order, number)
     if (refusal === null) return bodiesOf(order.coins, number).length

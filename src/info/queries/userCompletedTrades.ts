@@ -2,7 +2,7 @@
 // userCompletedTradesByTime.
 
 import * as z from 'zod'
-import { closesBefore, filterTrades } from '../../archive/trade-page.ts'
+import { tradePage } from '../../archive/trade-page.ts'
 import { ok } from '../../core/result.ts'
 import { COMPLETED_TRADE, USER } from '../../protocol/info/examples.ts'
 import { CompletedTrade, TradeDex, TradeLimit } from '../../protocol/info/history-shapes.ts'
@@ -30,10 +30,7 @@ export const userCompletedTrades = defineQuery({
   async resolve({ user, limit, ...filter }, from) {
     const own = await lastTrades({ user, filter, limit }, from)
     if (!own.ok) return own
-    const { trades, omitted, read } = own.value
-    const page = filterTrades(trades, filter).slice(-limit)
-    const oldest = page.length < limit ? undefined : page[0]
-    const besides = filterTrades(omitted, filter).filter((one) => !oldest || closesBefore(oldest, one))
-    return ok(historyAnswer(page.reverse(), read, { omittedTrades: besides.length }))
+    const { rows, omittedTrades } = tradePage(own.value, filter, limit, 'last')
+    return ok(historyAnswer(rows.reverse(), own.value.read, { omittedTrades }))
   },
 })

@@ -2,7 +2,7 @@
 // the close time and ordinal of the last row; a page with fewer than `limit` rows is the last page.
 
 import * as z from 'zod'
-import { closesBefore, cursorTime, filterTrades, TRADE_CURSOR } from '../../archive/trade-page.ts'
+import { cursorTime, TRADE_CURSOR, tradePage } from '../../archive/trade-page.ts'
 import type { Failure } from '../../core/failure.ts'
 import { err, ok } from '../../core/result.ts'
 import { COMPLETED_TRADE, TIME, USER } from '../../protocol/info/examples.ts'
@@ -46,9 +46,7 @@ export const userCompletedTradesByTime = defineQuery({
     const own = await tradesFrom({ user, filter, limit }, from)
     if (!own.ok) return own
     if (cursorTime(scope.cursor) > own.value.read.head.time) return err(NO_SUCH_ROW)
-    const page = filterTrades(own.value.trades, filter).slice(0, limit)
-    const last = page.length < limit ? undefined : page.at(-1)
-    const besides = filterTrades(own.value.omitted, filter).filter((one) => !last || closesBefore(one, last))
-    return ok(historyAnswer(page, own.value.read, { omittedTrades: besides.length }))
+    const { rows, omittedTrades } = tradePage(own.value, filter, limit, 'first')
+    return ok(historyAnswer(rows, own.value.read, { omittedTrades }))
   },
 })

@@ -1,10 +1,10 @@
 // Computes completed trades of a wallet from stored fills and funding. Invariants: positions are not carried across
 // gaps; no more fills are read than needed, up to a limit; the result states how far back it is complete.
 
-import { afterGap, emptyTradeState, foldTrades, type OmittedTrade } from '../../archive/completed-trades.ts'
+import { afterGap, emptyTradeState, foldTrades } from '../../archive/completed-trades.ts'
 import { positionSpans, withFunding, withTradeFields } from '../../archive/funding-spans.ts'
 import type { CompletedTrade } from '../../archive/open-trade.ts'
-import { filterTrades, type TradeFilter } from '../../archive/trade-page.ts'
+import { filterTrades, type TradeFilter, type TradePosition } from '../../archive/trade-page.ts'
 import type { Failure } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import type { Address, Fill } from '../../protocol/feed/block.ts'
@@ -21,7 +21,7 @@ const MAX_PAGE_ROWS = 20_000
 export interface OwnTrades {
   readonly read: EventRead
   readonly trades: readonly CompletedTrade[]
-  readonly omitted: readonly OmittedTrade[]
+  readonly omitted: readonly TradePosition[]
   readonly fills: readonly Fill[]
 }
 
@@ -117,7 +117,7 @@ function enoughTrades(user: Address, filter: TradeFilter, limit: number): IsEnou
 }
 
 /** Time of the last close; -1 if there is none. */
-export function lastCloseMs(trades: readonly OmittedTrade[]): number {
+export function lastCloseMs(trades: readonly TradePosition[]): number {
   return trades.at(-1)?.close_time ?? -1
 }
 
@@ -130,7 +130,7 @@ async function fold(
   const paid = await open.funding(positionSpans(runs))
   if (!paid.ok) return paid
   let state = emptyTradeState(user)
-  const omitted: OmittedTrade[] = []
+  const omitted: TradePosition[] = []
   const trades = withFunding(runs, paid.value).flatMap((run) => {
     const folded = foldTrades(afterGap(state), run)
     state = folded.state

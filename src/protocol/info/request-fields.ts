@@ -49,6 +49,7 @@ export const OneDex = Dex.refine(
 /** Name of an outcome market deployer. */
 export const Venue = z.string().regex(/^[a-z]{2,4}$/, 'must be the name of a venue: 2 to 4 lower-case letters')
 
+/** Index of a spot token, which is not its position in the list. */
 export const SpotToken = z.int().min(0).describe('Spot token index, from `spotMeta`')
 
 /** Spot token id in any case, normalized to lower case. */
