@@ -318,6 +318,42 @@ describe('order updates', () => {
   }, 90_000)
 })
 
+type TwapStatesFrame = { readonly data: { readonly states: readonly [number, { readonly executedSz: string }][] } }
+type TwapRow = { readonly twapId: number; readonly status: object; readonly state: { readonly executedSz: string } }
+
+// WS-141
+it('a running TWAP order shows the sum of its slices in its state, and zero in the history', async () => {
+  const slices = () =>
+    (stream.frames as unknown as FillsFrame[]).flatMap(({ fills = [] }) => fills.filter(([, { twapId }]) => twapId))
+  await vi.waitFor(() => expect(slices()).not.toEqual([]), { timeout: 60_000, interval: 200 })
+  const user = slices().at(-1)![0]
+  const socket = await Socket.open(`${world.ws}/ws?key=${key}`)
+  await socket.subscribe({ type: 'twapStates', user })
+  const states = () =>
+    (socket.frames as unknown as (TwapStatesFrame & { channel: string })[])
+      .filter(({ channel }) => channel === 'twapStates')
+      .flatMap(({ data }) => data.states.map(([id, { executedSz }]) => ({ id, executedSz })))
+  const progressed = () =>
+    states().find(({ id, executedSz }) => states().some((one) => one.id === id && one.executedSz !== executedSz))
+  await vi.waitFor(() => expect(progressed()).toBeDefined(), { timeout: 90_000, interval: 200 })
+  const { id } = progressed()!
+  const history = (await (await world.info(key, { type: 'twapHistory', user })).json()) as TwapRow[]
+  const sums = () => {
+    const sizes = slices().flatMap(([, { twapId, sz }]) => (twapId === id ? [whole(sz)] : []))
+    return [0n, ...sizes.map((_, at) => sizes.slice(0, at + 1).reduce((sum, sz) => sum + sz))]
+  }
+  const shown = states().flatMap((one) => (one.id === id ? [whole(one.executedSz)] : []))
+  await expect.poll(() => shown.filter((executed) => !sums().includes(executed)).map(String)).toEqual([])
+  expect(history).toContainEqual(
+    expect.objectContaining({
+      twapId: id,
+      status: { status: 'activated' },
+      state: expect.objectContaining({ executedSz: '0.0' }),
+    }),
+  )
+  socket.close()
+}, 160_000)
+
 /** A log that is older than its window no longer holds all that was collected. */
 const HELD_SECONDS = 200
 

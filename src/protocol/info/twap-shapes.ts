@@ -36,7 +36,9 @@ const Status = z.looseObject({
 /** A status change of an order; `time` is in seconds. */
 export const TwapEvent = z.looseObject({
   time: z.int().describe('Unix seconds'),
-  state: TwapState.describe('Order'),
+  state: TwapState.describe(
+    'Order when it got this status. Its executed amounts stay those of the start until the order ends. For its progress, read the channel `twapStates` or add up its slices',
+  ),
   status: Status,
   twapId: z.int().optional().describe('TWAP order id; null: none'),
 })
