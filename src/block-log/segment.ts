@@ -10,6 +10,7 @@ import type { Block, BookChange, L4Rows } from '../protocol/feed/block.ts'
 import type { BuilderFill, HubBlock, L4BlockHead, LinkGap, RelayEvents, RelayFrame } from '../protocol/feed/log-api.ts'
 import { LOG_API_VERSION } from '../protocol/feed/log-api.ts'
 import { paymentsText } from '../protocol/feed/payments.ts'
+import { hasMarketPrice } from '../protocol/feed/trades.ts'
 
 /** A segment ends after this time. */
 export const SEGMENT_MS = 1000
@@ -63,7 +64,7 @@ export type BooksTexts = Omit<BlockTexts, 'events' | 'orders' | 'l4' | 'payments
  */
 export function encodeBlock(block: Block, epoch: string | null, through: readonly BuilderFill[] = []): BlockTexts {
   const px: Record<string, string> = {}
-  for (const [, fill] of block.fills) px[fill.coin] = fill.px
+  for (const [, fill] of block.fills) if (hasMarketPrice(fill)) px[fill.coin] = fill.px
   const { height, time, fills, ledger, funding, events, twaps, orders = [], l4 = [] } = block
   const relay: RelayEvents = { v: LOG_API_VERSION, t: 'events', height, time, fills, ledger }
   const books = block.books?.map((change) => ({ coin: change.coin, text: JSON.stringify(change) })) ?? null

@@ -1,8 +1,18 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type Candle, EVER_MS, spanOf, windowBefore, withFlatCandles, withTrade } from '../../src/archive/candles.ts'
+import {
+  type Candle,
+  EVER_MS,
+  spanOf,
+  validTrades,
+  windowBefore,
+  withFlatCandles,
+  withTrade,
+} from '../../src/archive/candles.ts'
 import { INTERVALS } from '../../src/core/candle-interval.ts'
+import type { Fill, UserFill } from '../../src/protocol/feed/block.ts'
 import type { Trade } from '../../src/protocol/feed/trades.ts'
+import { fillWith } from '../kit/fills.ts'
 
 const trade = (time: number, px: number, sz = '1.0') => ({ coin: 'BTC', px: `${px}.0`, sz, time }) as Trade
 const candleOf = (trades: readonly Trade[], interval = INTERVALS[0]) =>
@@ -35,6 +45,16 @@ test('the candles of every interval follow each other without a hole', () => {
       expect(spanOf(interval, t).T).toBe(T)
     }),
   )
+})
+
+test('no candle contains a settlement at 0 or dust, and one contains an auto-deleveraging', () => {
+  const both = (fill: Partial<Fill>): UserFill[] =>
+    (['A', 'B'] as const).map((side, at) => [`0x${at}`, fillWith({ coin: '#40', time: 60_000, side, ...fill })])
+  const settled = both({ px: '0.0', tid: 2, dir: 'Settlement' })
+  const dust = both({ px: '1.0', tid: 0, dir: 'Spot Dust Conversion' })
+  const deleveraged = both({ px: '0.5', tid: 3, dir: 'Auto-Deleveraging' })
+  expect(validTrades([...settled, ...dust])).toEqual([])
+  expect(candleOf(validTrades([...settled, ...deleveraged, ...dust]))).toMatchObject({ l: '0.5', h: '0.5', n: 1 })
 })
 
 const ALL = { fromMs: 0, toMs: EVER_MS, limit: Number.POSITIVE_INFINITY }

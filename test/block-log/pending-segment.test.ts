@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest'
 import { PendingSegment } from '../../src/block-log/pending-segment.ts'
 import { encodeBlock, hubBlockText } from '../../src/block-log/segment.ts'
+import type { UserFill } from '../../src/protocol/feed/block.ts'
+import { fillWith } from '../kit/fills.ts'
 
 const texts = (height: number) =>
   encodeBlock({ height, time: height, fills: [], ledger: [], funding: [], books: [] }, 'a')
@@ -15,6 +17,17 @@ it('payments are a separate kind and do not affect digests', () => {
   expect(pending.take()!.lines.payments).toBe('\n["x"]\n')
   pending.push(texts(4), 0)
   expect(pending.take()!.lines).not.toHaveProperty('payments')
+})
+
+it('dust and the settlement of an outcome that lost do not change the last price', () => {
+  const fills = [
+    { coin: '#40', px: '0.25', tid: 1 },
+    { coin: '#40', px: '0.0', tid: 2, dir: 'Settlement' },
+    { coin: '@1', px: '7.0', tid: 0, dir: 'Spot Dust Conversion' },
+    { coin: 'BTC', px: '9.0', tid: 3, dir: 'Auto-Deleveraging' },
+  ].map((fill): UserFill => ['0x1', fillWith(fill)])
+  const block = { height: 2, time: 2, fills, ledger: [], funding: [], books: [] }
+  expect(encodeBlock(block, 'a').px).toEqual({ '#40': '0.25', BTC: '9.0' })
 })
 
 it("the stored line after a repair names its coins, and readers' frames do not change", () => {

@@ -16,11 +16,16 @@ export interface Trade extends Omit<TradedFill, 'crossed'> {
   readonly users: readonly [string, string]
 }
 
+/** Whether a fill has a price of the market. Dust and an outcome that lost have none. */
+export function hasMarketPrice({ tid, px }: Pick<Fill, 'tid' | 'px'>): boolean {
+  return Boolean(tid) && Number(px) !== 0
+}
+
 /** Trades of one block, in the order of their second fills. */
 export function tradesOf(fills: readonly UserTradedFill[]): Trade[] {
   const halves = new Map<string, UserTradedFill>()
   return fills.flatMap((fill) => {
-    if (!fill[1].tid || Number(fill[1].px) === 0) return []
+    if (!hasMarketPrice(fill[1])) return []
     const id = `${fill[1].tid} ${fill[1].coin}`
     const other = halves.get(id)
     if (other && other[1].side !== fill[1].side) {
