@@ -427,6 +427,45 @@ describe.skipIf(SECONDS > HELD_SECONDS)('history responses', () => {
     }
   })
 
+  it('keep the order of the chain within one millisecond, in both directions', async () => {
+    await vi.waitFor(() => expect(collected().length).toBeGreaterThan(50), { timeout: 30_000, interval: 250 })
+    const frames = collected()
+    const { block_height: height, time } = frames.at(-1)!
+    const byUser = Map.groupBy(
+      frames.flatMap(({ fills }) => fills),
+      ([user]) => user,
+    )
+    const together = (fills: readonly (readonly [string, Fill])[]) =>
+      fills.filter(
+        ([, { coin, time: at }], index) => coin === fills[index - 1]?.[1].coin && at === fills[index - 1]?.[1].time,
+      )
+    const users = [...byUser].toSorted(([, a], [, b]) => together(b).length - together(a).length).slice(0, 3)
+    expect(together(users[0]![1]).length).toBeGreaterThan(0)
+    for (const [user, own] of users) {
+      const startTime = own[0]![1].time
+      const positions = (rows: unknown) =>
+        (rows as Fill[])
+          .filter((fill) => fill.time >= startTime && fill.time <= time)
+          .map(({ coin, tid, startPosition }) => [coin, tid, startPosition])
+      const expected = positions(own.map(([, fill]) => fill))
+      const lists = [
+        { type: 'userFillsByTime', user, startTime },
+        { type: 'userFillsByTime', user, startTime, reversed: true },
+        { type: 'userFills', user },
+      ].map(async (request) => positions((await ask(key, height, request)).body))
+      const [forward, backward, newest] = await Promise.all(lists)
+      expect([forward, backward, newest]).toEqual([expected, expected.toReversed(), expected.toReversed()])
+      // The next fill of a perp begins where the last one ended.
+      const ends = new Map<string, bigint>()
+      for (const [, { coin, side, sz, startPosition }] of own) {
+        if (/^[@#]|\//.test(coin)) continue
+        const start = whole(startPosition)
+        expect(ends.get(coin) ?? start).toBe(start)
+        ends.set(coin, start + (side === 'B' ? whole(sz) : -whole(sz)))
+      }
+    }
+  })
+
   it('list the fills of a builder like the stream, newest first, at their price', async () => {
     const caller = await world.newKey('50')
     const builtOf = (frames: readonly FillsFrame[]) =>

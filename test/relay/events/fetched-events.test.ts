@@ -80,6 +80,20 @@ it('starts with the info candle, sends trades at most once a second, and ends wi
 })
 
 // WS-134
+it('sends no frame for minutes without trades', async () => {
+  await world.subscribe(BODY)
+  for (const time of [10_000, 12_200]) await block(time)
+  candlesSent()
+  await block(30_000, '8.0')
+  for (let minute = 1; minute < 4; minute++) await block(minute * MINUTE)
+  await block(4 * MINUTE, '9.0')
+  expect(candlesSent().map(({ t, n, o }) => [t / MINUTE, n, o])).toEqual([
+    [0, 4, '5.0'],
+    [4, 1, '9.0'],
+  ])
+})
+
+// WS-134
 it('counts the trades since the request, and repeats it if trades came around the response', async () => {
   await world.subscribe(BODY)
   await block(10_000, '9.0')
