@@ -172,7 +172,7 @@ export class GraphqlSocket implements Sink {
   #ping(connection: Connection): void {
     this.#unpinged = 0
     this.#pingedMs = this.#ports.clock.nowMs
-    connection.send(pingText(connection.onPing('', this.#ports.newNonce())))
+    connection.send(pingText(connection.nextNonce(this.#ports.newNonce())))
   }
 }
 
@@ -189,7 +189,8 @@ export function delegatedUnread(connection: Connection): UnreadTracker {
       lateMs: 0,
       countSend: () => true,
       snapshotWaitMs: (bytes) => connection.snapshotWaitMs(bytes),
-      onPing: (_, fresh) => fresh,
+      onNonce: nothing,
+      nextNonce: (fresh) => fresh,
       onEnded: nothing,
       onClosed: nothing,
     }),

@@ -171,7 +171,7 @@ export class GraphqlSockets {
     const { value } = read
     if (value.type === 'complete') return graphqlSocket.complete(value.id)
     if (value.type === 'ping') return isAdmitted ? this.#replyToPing(graphqlSocket, value.payload?.nonce) : undefined
-    if (value.type === 'pong') return void acceptProof(graphqlSocket, value.payload?.nonce)
+    if (value.type === 'pong') return acceptProof(graphqlSocket, value.payload?.nonce)
     if (value.type === 'connection_init') {
       if (graphqlSocket.session.is !== 'waiting') return graphqlSocket.end(TOO_MANY_INITS)
       const entered = this.#admit(socket, graphqlSocket, value.payload)
@@ -187,7 +187,8 @@ export class GraphqlSockets {
   }
 
   #replyToPing(graphqlSocket: GraphqlSocket, nonce: unknown): void {
-    const ourNonce = acceptProof(graphqlSocket, nonce)
+    acceptProof(graphqlSocket, nonce)
+    const ourNonce = isNonce(nonce) ? graphqlSocket.connection?.nextNonce(crypto.randomUUID()) : undefined
     const clients = [...graphqlSocket.operations.values()].flatMap(({ started }) => started?.client ?? [])
     const heights = clients.map((client) => this.#ports.sentHeight(client))
     graphqlSocket.sendMessage(pongText(ourNonce, heights.length > 0 ? Math.min(...heights) : -1))
@@ -213,10 +214,13 @@ export class GraphqlSockets {
   }
 }
 
-/** Accepts the nonce from a client's ping, or from its pong to our ping. Returns the next nonce. */
-function acceptProof({ connection }: GraphqlSocket, nonce: unknown): string | undefined {
-  if (!connection || typeof nonce !== 'string' || nonce.length > MAX_NONCE_CHARS) return undefined
-  return connection.onPing(nonce, crypto.randomUUID())
+/** Accepts the nonce from a client's ping, or from its pong to our ping. */
+function acceptProof({ connection }: GraphqlSocket, nonce: unknown): void {
+  if (isNonce(nonce)) connection?.onNonce(nonce)
+}
+
+function isNonce(nonce: unknown): nonce is string {
+  return typeof nonce === 'string' && nonce.length <= MAX_NONCE_CHARS
 }
 
 /** Saves the guest's state across hibernation, but never its key. */

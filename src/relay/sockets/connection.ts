@@ -46,7 +46,10 @@ export interface UnreadTracker {
   add(
     account: AccountId,
     cut: () => void,
-  ): Pick<SocketUnread, 'bytes' | 'lateMs' | 'countSend' | 'snapshotWaitMs' | 'onPing' | 'onEnded' | 'onClosed'>
+  ): Pick<
+    SocketUnread,
+    'bytes' | 'lateMs' | 'countSend' | 'snapshotWaitMs' | 'onNonce' | 'nextNonce' | 'onEnded' | 'onClosed'
+  >
   markMoved(account: AccountId, nowMs: number): void
 }
 
@@ -194,15 +197,25 @@ export class Connection {
     return 'no'
   }
 
-  /** Handles the nonce of an admitted ping, which proves what was read. Returns the nonce for the pong. */
+  /** Handles the nonce of an admitted ping. Returns the nonce for the pong. */
   onPing(nonce: string, fresh: string): string {
+    this.onNonce(nonce)
+    return this.nextNonce(fresh)
+  }
+
+  /** Returns the nonce to send now: `fresh`, or an older one. */
+  nextNonce(fresh: string): string {
+    return this.#socketUnread.nextNonce(fresh, this.#clock.nowMs)
+  }
+
+  /** Handles the nonce of an admitted message, which proves what was read. */
+  onNonce(nonce: string): void {
     const now = this.#clock.nowMs
     const before = this.#socketUnread.bytes
-    const result = this.#socketUnread.onPing(nonce, fresh, now)
+    this.#socketUnread.onNonce(nonce, now)
     const isFree = before - this.#socketUnread.bytes >= FREE_PROOF_BYTES
     if (isFree) this.#frames = borrowTokens(this.#frames, this.#rate, -1, now).bucket
     this.#checkLateness()
-    return result
   }
 
   /** Notifies a client that reads late, once until it has caught up. Closes one that reads far too late. */

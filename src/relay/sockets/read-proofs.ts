@@ -39,11 +39,8 @@ export class ReadProofs {
     this.#bulkMs = nowMs
   }
 
-  /**
-   * Handles a ping and the proof in its nonce, if any. `sent`: offset of the data sent so far. Returns the nonce for the
-   * pong: `fresh`, or an older one.
-   */
-  onPing(nonce: string, fresh: string, sent: number, nowMs: number): string {
+  /** Handles a nonce from the client, which may be a proof. `sent`: offset of the data sent so far. */
+  onNonce(nonce: string, sent: number, nowMs: number): void {
     this.#countBulk(sent, nowMs)
     const mark = this.#marks.find((one) => one.nonce === nonce)
     if (mark) {
@@ -54,6 +51,10 @@ export class ReadProofs {
       if (nowMs - mark.atMs < PROOF_TTL_MS) this.#provedMs = nowMs
     }
     if (nonce === this.#returned) this.lateMs = this.#ageMs(nowMs)
+  }
+
+  /** Returns the nonce to send now: `fresh`, or an older one. */
+  nextNonce(fresh: string, sent: number, nowMs: number): string {
     const last = this.#marks[MAX_MARKS - 1]
     if (last) return last.nonce
     this.#marks.push({ nonce: fresh, sent, atMs: nowMs })

@@ -392,11 +392,15 @@ export class SocketUnread {
     return !this.#account.isOver || this.bytes <= this.#account.share
   }
 
-  /** Handles a ping and the proof in its nonce, if any. Returns the nonce for the pong: `fresh`, or an older one. */
-  onPing(nonce: string, fresh: string, nowMs: number): string {
-    const reply = this.#proofs.onPing(nonce, fresh, this.#sent, nowMs)
+  /** Handles a nonce from the client, which may prove what it read. */
+  onNonce(nonce: string, nowMs: number): void {
+    this.#proofs.onNonce(nonce, this.#sent, nowMs)
     this.markRead(this.#proofs.upTo - this.#readUpTo)
-    return reply
+  }
+
+  /** Returns the nonce to send now: `fresh`, or an older one. */
+  nextNonce(fresh: string, nowMs: number): string {
+    return this.#proofs.nextNonce(fresh, this.#sent, nowMs)
   }
 
   /** Marks bytes as read and returns how many were unread. Bytes of a closed socket stay stranded. */

@@ -308,6 +308,25 @@ describe('the protocol', () => {
     expect(world.subscriptions.size).toBe(0)
   })
 
+  // WS-65
+  it('ends a socket that answers our pings half a minute late, and not one that answers at once', async () => {
+    const late = await opened()
+    const prompt = await opened()
+    const pingsOf = (wire: Wire) => wire.sent.filter(({ type }) => type === 'ping').map(({ payload }) => payload)
+    for (const wire of [late, prompt]) await wire.say(subscribe(FILLS))
+    for (let seconds = 0; seconds < 100 && !late.closed; seconds += 5) {
+      world.clock.nowMs += 5_000
+      sockets.check()
+      const newest = pingsOf(prompt).at(-1)
+      // Its own ping repeats the last nonce that it has got.
+      if (newest) await prompt.say({ type: 'pong', payload: newest }, { type: 'ping', payload: newest })
+      if (seconds >= 50) await late.say({ type: 'pong', payload: pingsOf(late)[0] })
+    }
+    expect([late.closed, prompt.closed]).toEqual([[4413, 'unread data is too old'], null])
+    const codes = late.codes()
+    expect(codes.slice(-2)).toEqual(['TOO_LATE', 'complete'])
+  })
+
   // GQL-12
   it("ignores pings over the plan's limit, and ends a flood", async () => {
     const wire = await opened()

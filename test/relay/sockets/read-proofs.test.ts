@@ -151,7 +151,10 @@ test('a large snapshot may take minutes to read; only what comes after it counts
 test('only a client that returns nonces is measured', () => {
   for (const nonce of ['', 'guess']) {
     const proofs = new ReadProofs()
-    for (let i = 0; i < 100; i++) proofs.onPing(nonce, `n${i}`, i * 1_000, i * 10_000)
+    for (let i = 0; i < 100; i++) {
+      proofs.onNonce(nonce, i * 1_000, i * 10_000)
+      proofs.nextNonce(`n${i}`, i * 1_000, i * 10_000)
+    }
     expect(proofs.lateMs).toBe(0)
   }
 })

@@ -40,9 +40,15 @@ class Client {
   }
 }
 
+/** A ping with a nonce. Returns the nonce of its pong. */
+function ping(reading: SocketUnread, nonce: string, fresh: string, nowMs: number): string {
+  reading.onNonce(nonce, nowMs)
+  return reading.nextNonce(fresh, nowMs)
+}
+
 /** A client that proves all its reading. */
 const prove = (reading: SocketUnread, nowMs = 0) =>
-  reading.onPing(reading.onPing('', `${nowMs}a`, nowMs), `${nowMs}b`, nowMs)
+  ping(reading, ping(reading, '', `${nowMs}a`, nowMs), `${nowMs}b`, nowMs)
 const sumOf = (clients: readonly Client[], of: (client: Client) => number) =>
   clients.reduce((sum, client) => sum + of(client), 0)
 
@@ -51,32 +57,32 @@ test('a proof covers what was sent before its pong, in any order, once, and cann
   const relay = new RelayUnread(LIGHT, 0)
   const reading = relay.add('a', () => undefined)
   reading.countSend(100)
-  expect(reading.onPing('', 'one', 0)).toBe('one')
+  expect(ping(reading, '', 'one', 0)).toBe('one')
   reading.countSend(10)
-  reading.onPing('', 'two', 0)
+  ping(reading, '', 'two', 0)
   reading.countSend(1)
   expect([reading.bytes, reading.isProving(0)]).toEqual([111, false])
-  reading.onPing('one', 'three', 0)
+  ping(reading, 'one', 'three', 0)
   expect([reading.bytes, relay.live, reading.isProving(59_999), reading.isProving(60_000)]).toEqual([
     11,
     11,
     true,
     false,
   ])
-  reading.onPing('one', 'four', 0)
-  reading.onPing('guess', 'five', 0)
+  ping(reading, 'one', 'four', 0)
+  ping(reading, 'guess', 'five', 0)
   expect(reading.bytes).toBe(11)
-  reading.onPing('two', 'six', 0)
+  ping(reading, 'two', 'six', 0)
   expect(reading.bytes).toBe(1)
 })
 
 test('old nonces do not prove later reading', () => {
   const reading = new RelayUnread(HEAVY, 0).add('a', () => undefined)
-  const nonces = Array.from({ length: 16 }, (_, i) => reading.onPing('', `n${i}`, 0))
+  const nonces = Array.from({ length: 16 }, (_, i) => ping(reading, '', `n${i}`, 0))
   reading.countSend(17 * MIB)
-  reading.onPing(nonces[0]!, 'a', 59_000)
+  ping(reading, nonces[0]!, 'a', 59_000)
   expect(reading.isProving(118_000)).toBe(true)
-  reading.onPing(nonces[1]!, 'b', 118_000)
+  ping(reading, nonces[1]!, 'b', 118_000)
   expect([reading.isProving(119_000), reading.bytes]).toEqual([false, 17 * MIB])
 })
 
@@ -84,10 +90,10 @@ test('a client that never returns a nonce makes the relay store sixteen', () => 
   const reading = new RelayUnread(LIGHT, 0).add('a', () => undefined)
   const pongs = Array.from({ length: 1000 }, (_, i) => {
     reading.countSend(1)
-    return reading.onPing('', `n${i}`, 0)
+    return ping(reading, '', `n${i}`, 0)
   })
   expect(new Set(pongs).size).toBe(16)
-  reading.onPing(pongs.at(-1)!, 'next', 0)
+  ping(reading, pongs.at(-1)!, 'next', 0)
   // The newest pong's nonce proves what was sent before it.
   expect(reading.bytes).toBe(984)
 })
@@ -282,7 +288,7 @@ test('snapshots without proofs: a light relay moves a full wildcard, a heavy one
 // WS-61
 test('snapshots with proofs are sent as fast as they are read', () => {
   const reading = new RelayUnread(LIGHT, 0).add('a', () => undefined)
-  let nonce = reading.onPing(reading.onPing('', 'a', 0), 'b', 0)
+  let nonce = ping(reading, ping(reading, '', 'a', 0), 'b', 0)
   let most = 0
   for (let sent = 0, i = 0; sent < 100 * MIB; i++) {
     const waitMs = reading.snapshotWaitMs(300_000, i)
@@ -291,7 +297,7 @@ test('snapshots with proofs are sent as fast as they are read', () => {
       sent += 300_000
     } else {
       expect(waitMs).toBeLessThan(100)
-      nonce = reading.onPing(nonce, `n${i}`, i)
+      nonce = ping(reading, nonce, `n${i}`, i)
     }
     most = Math.max(most, reading.bytes)
   }
