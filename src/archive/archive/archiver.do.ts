@@ -153,8 +153,7 @@ export class Archiver extends DurableObject<Cloudflare.Env> implements Retention
     const writer = new ArchiveWriter(storage)
     const { chain } = storage
     return {
-      // A segment may have been written before the first state was saved.
-      last: async () => (archiving.state.last ?? (await withTimeout(writer.lastBlock())))?.height ?? null,
+      last: async () => (await withTimeout(writer.lastBlock()))?.height ?? null,
       neighbors: (first, last) => withTimeout(store.neighbors(first, last)),
       events: (segment) => withTimeout(eventsOf(archive, { chain, epoch: null, ...segment })),
       write: (segments, around, source) => withTimeout(store.write(segments, around, { source, nowMs: Date.now() })),

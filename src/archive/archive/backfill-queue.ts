@@ -20,7 +20,10 @@ const MAX_SEGMENTS = 100
 const MAX_COMPARED = 8
 
 export interface BackfillPorts {
-  /** The last archived height; null if nothing is archived. Later blocks are left to the log. */
+  /**
+   * The last height that has a segment; null if there is none. Later blocks are left to the log, and so is a gap above it,
+   * until the log has archived the block that ends it.
+   */
   last(): Promise<number | null>
   neighbors(first: number, last: number): Promise<SegmentSpan[]>
   /** The event lines of an archived segment; empty if they were removed or are damaged. */

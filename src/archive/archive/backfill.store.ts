@@ -1,6 +1,6 @@
-// Writes segments of missing heights, and keeps the record of repairs. Invariants: objects are written before rows; the
-// rows of one request body are written in one batch, together with the gaps around them, the repair, and the request to
-// build files from them, so that a reader sees the heights either missing or complete.
+// Writes segments of missing heights, and keeps the record of repairs. Invariants: objects are written before rows; all
+// rows of one request body are written in one batch. The batch also has the gaps around them, the repair, and the
+// request to build files. So a reader sees the heights either missing or complete.
 
 import { batchOf } from '../../core/d1.store.ts'
 import type { GapOutcome } from '../../protocol/feed/archive-api.ts'
@@ -22,6 +22,10 @@ const SPAN_COLUMNS = `first, last, first_ms AS firstMs, last_ms AS lastMs`
 const GAP_COLUMNS = `from_height AS "from", to_height AS "to", after_ms AS afterMs, before_ms AS beforeMs,
   NULLIF(recorded_ms, 0) AS recordedMs, beyond_ms AS beyondMs`
 
+/** First height of the first or the last segment. */
+const edge = (order: 'ASC' | 'DESC') =>
+  `COALESCE((SELECT first FROM segments WHERE chain = ?1 ORDER BY first ${order} LIMIT 1), 0)`
+
 type AttemptRow = RepairAttempt & Pick<Repair, 'from' | 'to'>
 
 export class BackfillStore {
@@ -42,8 +46,8 @@ export class BackfillStore {
         .prepare(`SELECT last + 1 AS height, last_ms AS time FROM segments WHERE chain = ? ORDER BY first DESC LIMIT 1`)
         .bind(chain),
       db
-        .prepare(`SELECT ${GAP_COLUMNS} FROM gaps WHERE chain = ?1 AND from_height >= MAX(?2, COALESCE((SELECT first
-        FROM segments WHERE chain = ?1 ORDER BY first LIMIT 1), 0)) ORDER BY from_height LIMIT ?3`)
+        .prepare(`SELECT ${GAP_COLUMNS} FROM gaps WHERE chain = ?1 AND from_height BETWEEN MAX(?2, ${edge('ASC')}) AND ${edge('DESC')}
+          ORDER BY from_height LIMIT ?3`)
         .bind(chain, after, GAPS_PER_PAGE),
     ])
     const gaps = found.results
@@ -166,7 +170,7 @@ export class BackfillStore {
       .bind(this.#storage.chain, from, to, known, source, nowMs)
   }
 
-  /** Replaces the gaps between these spans. What is left of a gap keeps its record. */
+  /** Replaces the gaps between these spans. The remainder of a gap keeps its record. */
   #gaps(spans: readonly SegmentSpan[]): D1PreparedStatement[] {
     const { chain, db } = this.#storage
     const firsts = spans.map(({ first }) => first)

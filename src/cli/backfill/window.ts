@@ -51,7 +51,7 @@ export function timesOf({ from, to }: Window): { readonly fromMs: number | null;
 const boundValue = (bound: Bound): number => ('height' in bound ? bound.height : bound.timeMs)
 const coordinateOf = (bound: Bound, { height, time }: BlockPosition): number => ('height' in bound ? height : time)
 
-/** What a gateway has archived: everything from `from` up to, but not including, `end`, except for the gaps. */
+/** The archived range of a gateway: everything from `from` up to, but not including, `end`, except for the gaps. */
 export interface BackfillTarget {
   readonly chain: string
   readonly from: BlockPosition | null

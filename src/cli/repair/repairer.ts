@@ -9,6 +9,7 @@ import { dueRepairs, isBeyondRepair, type RepairPolicy } from './repair-plan.ts'
 
 /** Files are found by the time of their first block, which can be earlier. */
 const MARGIN_MS = 2 * MINUTE_MS
+const ANY_OLDER = { height: Number.NEGATIVE_INFINITY, time: Number.NEGATIVE_INFINITY }
 /** Records per source and gap. A source with every second block leaves thousands of gaps. */
 const MAX_RECORDS = 50
 const MAX_MESSAGE_CHARS = 500
@@ -75,23 +76,24 @@ async function repairGap(
     if (!missing.ok) return missing
     const { target, pieces } = missing.value
     if (pieces.length === 0) break
-    const held = new ArchivedRange(target.from, target.end, pieces)
+    // Blocks outside of the gap are left alone, older ones too.
+    const held = new ArchivedRange(ANY_OLDER, target.end, pieces)
     const window = {
       from: { timeMs: Math.min(...pieces.map(({ after_ms }) => after_ms)) - MARGIN_MS },
       to: { timeMs: Math.max(...pieces.map(({ before_ms }) => before_ms)) + MARGIN_MS },
     }
-    const asked = await ports.importFrom(source, window, target.chain, held)
-    if (!asked.ok) return asked
-    const imported = asked.value.kind === 'read' ? asked.value.result.blocks : 0
-    blocks += imported
-    if (imported > 0) ports.note(`${imported} blocks of the gap ${gap.from} to ${gap.to} repaired from ${source}`)
-    const recorded = await recordLeft(ports, gap, source, asked.value)
+    const imported = await ports.importFrom(source, window, target.chain, held)
+    if (!imported.ok) return imported
+    const count = imported.value.kind === 'read' ? imported.value.result.blocks : 0
+    blocks += count
+    if (count > 0) ports.note(`${count} blocks of the gap ${gap.from} to ${gap.to} repaired from ${source}`)
+    const recorded = await recordLeft(ports, gap, source, imported.value)
     if (!recorded.ok) return recorded
   }
   return ok(blocks)
 }
 
-/** What is left of a gap. */
+/** The heights of a gap that are still missing. */
 async function piecesOf(
   ports: Pick<RepairPorts, 'readTarget'>,
   { from, to }: GapState,
@@ -105,11 +107,11 @@ async function recordLeft(
   ports: RepairPorts,
   gap: GapState,
   source: string,
-  asked: SourceResult,
+  result: SourceResult,
 ): Promise<Result<null, string>> {
   const left = await piecesOf(ports, gap)
   if (!left.ok) return left
-  const { outcome, message } = outcomeOf(asked)
+  const { outcome, message } = outcomeOf(result)
   for (const { from, to, attempts } of left.value.pieces.slice(0, MAX_RECORDS)) {
     const tries = (attempts.find((one) => one.source === source)?.tries ?? 0) + 1
     const others = attempts.filter((one) => one.source !== source)
@@ -122,11 +124,11 @@ async function recordLeft(
   return ok(null)
 }
 
-function outcomeOf(asked: SourceResult): Pick<Attempt, 'outcome' | 'message'> {
+function outcomeOf(imported: SourceResult): Pick<Attempt, 'outcome' | 'message'> {
   const cut = (message: string) => message.slice(0, MAX_MESSAGE_CHARS)
-  if (asked.kind !== 'read') return { outcome: asked.kind, message: cut(asked.message) }
-  const [fault] = asked.faults
-  const { blocks } = asked.result
+  if (imported.kind !== 'read') return { outcome: imported.kind, message: cut(imported.message) }
+  const [fault] = imported.faults
+  const { blocks } = imported.result
   if (blocks > 0) return { outcome: 'partial', message: cut(fault ?? `It had ${blocks} other blocks of the gap.`) }
   return fault === undefined
     ? { outcome: 'absent', message: 'It has none of these blocks.' }

@@ -218,6 +218,7 @@ export class Delivery {
       const { flight } = this.#state
       this.#save({ isFailed: false, flight: flight && { ...flight, attempts: 0, nextTryMs: 0 } })
     }
+    if (isResumed) this.#repairsAtMs = Number.NEGATIVE_INFINITY
     if (order.isRunning) this.#recheckMeter()
     this.chargeMinutes()
   }
