@@ -180,11 +180,11 @@ export interface InfoTypes {
   /** Latest fills of a user. */
   userFills: { request: { type: "userFills"; user: string; aggregateByTime?: boolean | null | undefined }; answer: Array<Fill> }
   /** Fills of a user in a time window. */
-  userFillsByTime: { request: { type: "userFillsByTime"; user: string; startTime: number; endTime?: number | null | undefined; aggregateByTime?: boolean | null | undefined; reversed?: boolean | null | undefined }; answer: Array<Fill> }
+  userFillsByTime: { request: { type: "userFillsByTime"; user: string; startTime: number; endTime?: number | null | undefined; aggregateByTime?: boolean | null | undefined; reversed?: boolean | null | undefined; cursor?: string | null | undefined }; answer: Array<Fill> }
   /** Funding that a user paid and received. */
-  userFunding: { request: { type: "userFunding"; user: string; startTime?: number | null | undefined; endTime?: number | null | undefined }; answer: Array<{ time: number; hash: string; delta: { type: "funding"; coin: string; usdc: string; szi: string; fundingRate: string; nSamples: number | null } }> }
+  userFunding: { request: { type: "userFunding"; user: string; startTime?: number | null | undefined; endTime?: number | null | undefined; cursor?: string | null | undefined }; answer: Array<{ time: number; hash: string; delta: { type: "funding"; coin: string; usdc: string; szi: string; fundingRate: string; nSamples: number | null } }> }
   /** A user's balance changes, except funding. */
-  userNonFundingLedgerUpdates: { request: { type: "userNonFundingLedgerUpdates"; user: string; startTime?: number | null | undefined; endTime?: number | null | undefined }; answer: Array<LedgerUpdate> }
+  userNonFundingLedgerUpdates: { request: { type: "userNonFundingLedgerUpdates"; user: string; startTime?: number | null | undefined; endTime?: number | null | undefined; cursor?: string | null | undefined }; answer: Array<LedgerUpdate> }
   /** Profit, volume and activity of a wallet. */
   userPnlSummary: { request: { type: "userPnlSummary"; user: string; startTime?: number | null | undefined; endTime?: number | null | undefined; dex?: string | null | undefined }; answer: { user: string; totalPnl: string; winRate: number; lossRate: number; totalTrades: number; omittedTrades: number; volumeTraded: string; totalFees: string; totalFunding: string; daysActive: number; accountAgeDays: number; tradedPairs: Array<string> } }
   /** A user's request limit on the exchange. */
@@ -196,7 +196,7 @@ export interface InfoTypes {
   /** Latest fills of a user's TWAP orders. */
   userTwapSliceFills: { request: { type: "userTwapSliceFills"; user: string }; answer: Array<TwapSliceFill> }
   /** Fills of a user's TWAP orders in a time window. */
-  userTwapSliceFillsByTime: { request: { type: "userTwapSliceFillsByTime"; user: string; startTime: number; endTime?: number | null | undefined; aggregateByTime?: boolean | null | undefined }; answer: Array<TwapSliceFill> }
+  userTwapSliceFillsByTime: { request: { type: "userTwapSliceFillsByTime"; user: string; startTime: number; endTime?: number | null | undefined; aggregateByTime?: boolean | null | undefined; cursor?: string | null | undefined }; answer: Array<TwapSliceFill> }
   /** Vault deposits of a user. */
   userVaultEquities: { request: { type: "userVaultEquities"; user: string }; answer: Array<{ vaultAddress: string; equity: string; lockedUntilTimestamp: number }> }
   /** Open votes of the validators. */

@@ -10,6 +10,7 @@ const EXPOSED_HEADERS = [
   'x-history-from-height',
   'x-history-from-time',
   'x-omitted-trades',
+  'x-next-cursor',
   'x-ignored-fields',
   'age',
   'content-range',

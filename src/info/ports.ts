@@ -58,6 +58,8 @@ export interface TimeWindow {
   readonly fromMs: number
   readonly toMs: number
   readonly order: 'newest' | 'oldest'
+  /** Height at which reading starts; absent: at the end of the history. A gap next to it is reported. */
+  readonly from?: number
 }
 
 export interface EventRequest extends EventQuery, TimeWindow {}

@@ -25,6 +25,8 @@ export interface InfoAnswer {
   readonly isDoubtful?: true
   /** Number of closed positions that the response leaves out, because their opening or a change of them is unknown. */
   readonly omittedTrades?: number
+  /** For lists that page by row: the cursor of the next page. */
+  readonly nextCursor?: string
 }
 
 /** An example request without `type`, and its response. */

@@ -35,7 +35,7 @@ const WRONG: Record<string, readonly unknown[]> = {
   venue: ['', 'o', 'OUT', 'venue', 'a1'],
   limit: [0, -1, 1.5, '100', {}],
   rows: [0, -1, 1.5, '10', {}, 31],
-  cursor: [1, '', 'x', '-1', '1.5', `${'1'.repeat(16)}`, {}],
+  cursor: [1, 'x', 'r-1-1-1-1', 't-1-1', '-1', '1.5', `${'1'.repeat(16)}`, {}],
 }
 
 /** One value per JSON Schema type. */

@@ -19,6 +19,8 @@ export interface Seam {
   readonly isHole: (lower: number, upper: number) => boolean
   /** Whether a height lies in a gap, so that its file data must be ignored. */
   readonly isMissing: (height: number) => boolean
+  /** Whether a height lies in the files or in the complete part of the log. */
+  readonly isKnown: (height: number) => boolean
 }
 
 /** Coverage limited to known funding; null if no funding is known. The funding of a damaged file remains known. */
@@ -69,6 +71,7 @@ export function seamOf({ since, runs }: FillHistory, cover: FileCoverage | null)
   const starts = runs.slice(1).flatMap((run) => run.slice(0, 1).map(({ height }) => height))
   if (!isJoined) starts.push(upTo + 1)
   const above = Math.max(...gaps.map(({ to }) => (to < below ? to : -1)), -1)
+  const isMissing = (height: number) => height <= upTo && gaps.some(({ from, to }) => from <= height && height <= to)
   return {
     from: cover?.from.height ?? 0,
     upTo,
@@ -77,6 +80,8 @@ export function seamOf({ since, runs }: FillHistory, cover: FileCoverage | null)
     isHole: (lower, upper) =>
       starts.some((start) => lower < start && start <= upper) ||
       gaps.some(({ from, to }) => lower < from && to < upper),
-    isMissing: (height) => height <= upTo && gaps.some(({ from, to }) => from <= height && height <= to),
+    isMissing,
+    isKnown: (height) =>
+      height >= since.height || (cover !== null && height >= cover.from.height && height <= upTo && !isMissing(height)),
   }
 }

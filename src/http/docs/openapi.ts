@@ -50,6 +50,7 @@ const HEADERS: Readonly<Record<string, string>> = {
   'x-history-from-time': 'Time of that block, Unix milliseconds',
   'x-omitted-trades':
     'For completed trades: closed positions that are left out, because their opening or a change of their size is unknown',
+  'x-next-cursor': 'For lists read by `cursor`: cursor of the next page; absent on the last page',
   'x-ignored-fields': 'Unknown request fields, with suggestions',
   age: 'Age of a cached response, in seconds',
 }

@@ -6,6 +6,7 @@ import type { Failure } from '../../core/failure.ts'
 import { isDeeperThan, JSON_MAX_DEPTH, parseJson } from '../../core/json.ts'
 import { nearestName } from '../../core/nearest.ts'
 import { err, ok, type Result } from '../../core/result.ts'
+import { shapeAt } from '../../core/schema-shape.ts'
 import { ignoredFields } from '../../core/unknown-fields.ts'
 import { parseWith } from '../../core/validation-errors.ts'
 import type { Price } from '../../metering/charging.ts'
@@ -34,6 +35,13 @@ export interface InfoCall {
 
 const TYPES = CATALOGUE.map(({ type }) => type)
 
+const NO_CURSOR: Failure = {
+  kind: 'bad_field',
+  issues: [
+    { path: 'cursor', message: 'is not supported by this type: its rows are not stored here by row. Leave it out' },
+  ],
+}
+
 const BodyHead = z.object({ type: z.string() })
 
 /** Parses a body. Fails with `not_json` (also for excessive nesting), `unknown_type` or `bad_field`. */
@@ -47,6 +55,10 @@ export function readCall(text: string): Result<InfoCall, Failure> {
   const { type } = head.value
   const query = queryOf(type)
   if (!query) return err({ kind: 'unknown_type', type, meant: nearestName(type, TYPES), types: TYPES })
+  // A caller that relies on a cursor must not get the first page again and again.
+  const { cursor } = body as { readonly cursor?: unknown }
+  if (cursor !== undefined && cursor !== null && !Object.hasOwn(shapeAt(query.request, {}, []), 'cursor'))
+    return err(NO_CURSOR)
   const request = parse(query.request, body)
   return request.ok ? ok(callOf(query, request.value, ignoredFields(query.request, body as object))) : request
 }

@@ -158,7 +158,7 @@ const typeIn = (text: string) => /"type"\s*:\s*"([^"\\]{1,64})"/.exec(text.slice
 function succeed(
   { requestId }: MeteredCall,
   { costText, ignoredFields }: InfoCall,
-  { answer: { body, height, lagMs, since, omittedTrades }, ageMs }: ServedAnswer,
+  { answer: { body, height, lagMs, since, omittedTrades, nextCursor }, ageMs }: ServedAnswer,
   remaining: MicroCredits | null,
 ): WireFailure {
   const headers: Record<string, string> = {
@@ -176,6 +176,7 @@ function succeed(
     headers['x-history-from-time'] = String(since.time)
   }
   if (omittedTrades !== undefined) headers['x-omitted-trades'] = String(omittedTrades)
+  if (nextCursor !== undefined) headers['x-next-cursor'] = nextCursor
   if (ignoredFields !== null) headers['x-ignored-fields'] = ignoredFields
   return { status: 200, headers, body }
 }

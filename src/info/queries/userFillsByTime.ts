@@ -5,6 +5,7 @@ import * as z from 'zod'
 import { PublicFill } from '../../protocol/feed/public-fill.ts'
 import { FILL, TIME, USER } from '../../protocol/info/examples.ts'
 import { Flag, UserAddress, WINDOW, withOrderedWindow } from '../../protocol/info/request-fields.ts'
+import { RowCursor, withOwnCursor } from '../../protocol/info/row-cursor.ts'
 import { defineQuery } from '../query.ts'
 import { fillsAnswer } from '../sources/user-fills.ts'
 
@@ -12,14 +13,17 @@ export const userFillsByTime = defineQuery({
   type: 'userFillsByTime',
   summary: 'Fills of a user in a time window',
   example: { request: { user: USER, startTime: TIME }, response: [FILL] },
-  request: withOrderedWindow(
-    z.object({
-      type: z.literal('userFillsByTime'),
-      user: UserAddress,
-      ...WINDOW,
-      aggregateByTime: Flag.describe('Whether partial fills of one order are merged; absent: no'),
-      reversed: Flag.describe('Whether the newest fills come first; absent: no'),
-    }),
+  request: withOwnCursor(
+    withOrderedWindow(
+      z.object({
+        type: z.literal('userFillsByTime'),
+        user: UserAddress,
+        ...WINDOW,
+        aggregateByTime: Flag.describe('Whether partial fills of one order are merged; absent: no'),
+        reversed: Flag.describe('Whether the newest fills come first; absent: no'),
+        cursor: RowCursor,
+      }),
+    ),
   ),
   response: () => z.array(PublicFill),
   freshness: { class: 'user' },

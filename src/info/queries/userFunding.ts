@@ -9,9 +9,10 @@ import { type LedgerEvent, TxHash } from '../../protocol/feed/block.ts'
 import { EXAMPLE_FUNDING, FUNDING_AMOUNTS } from '../../protocol/info/account-shapes.ts'
 import { HASH, TIME, USER } from '../../protocol/info/examples.ts'
 import { ANY_WINDOW, UserAddress, withOrderedWindow } from '../../protocol/info/request-fields.ts'
+import { RowCursor, withOwnCursor } from '../../protocol/info/row-cursor.ts'
 import type { EventRead } from '../ports.ts'
 import { defineQuery } from '../query.ts'
-import { rowsAnswer } from '../sources/own-rows.ts'
+import { listAnswer } from '../sources/row-pages.ts'
 
 const ROWS_MAX = 500
 /** The node may write the funding of an hour some time after its block. */
@@ -36,12 +37,16 @@ export const userFunding = defineQuery({
     request: { user: USER, startTime: TIME },
     response: [{ time: TIME, hash: HASH, delta: { type: 'funding', ...EXAMPLE_FUNDING } }],
   },
-  request: withOrderedWindow(z.object({ type: z.literal('userFunding'), user: UserAddress, ...ANY_WINDOW })),
+  request: withOwnCursor(
+    withOrderedWindow(
+      z.object({ type: z.literal('userFunding'), user: UserAddress, ...ANY_WINDOW, cursor: RowCursor }),
+    ),
+  ),
   response: () => z.array(FundingPayment()),
   freshness: { class: 'user' },
   needs: ['events', 'upstream'],
   resolve(request, from) {
-    return rowsAnswer<z.infer<ReturnType<typeof FundingPayment>>>(
+    return listAnswer<z.infer<ReturnType<typeof FundingPayment>>>(
       {
         request,
         isWindowed: true,

@@ -6,8 +6,9 @@ import * as z from 'zod'
 import { LedgerUpdate } from '../../protocol/feed/ledger-update.ts'
 import { HASH, TIME, USER } from '../../protocol/info/examples.ts'
 import { ANY_WINDOW, UserAddress, withOrderedWindow } from '../../protocol/info/request-fields.ts'
+import { RowCursor, withOwnCursor } from '../../protocol/info/row-cursor.ts'
 import { defineQuery } from '../query.ts'
-import { rowsAnswer } from '../sources/own-rows.ts'
+import { listAnswer } from '../sources/row-pages.ts'
 
 const ROWS_MAX = 500
 
@@ -18,18 +19,21 @@ export const userNonFundingLedgerUpdates = defineQuery({
     request: { user: USER, startTime: TIME },
     response: [{ time: TIME, hash: HASH, delta: { type: 'deposit', usdc: '100.5' } }],
   },
-  request: withOrderedWindow(
-    z.object({
-      type: z.literal('userNonFundingLedgerUpdates'),
-      user: UserAddress,
-      ...ANY_WINDOW,
-    }),
+  request: withOwnCursor(
+    withOrderedWindow(
+      z.object({
+        type: z.literal('userNonFundingLedgerUpdates'),
+        user: UserAddress,
+        ...ANY_WINDOW,
+        cursor: RowCursor,
+      }),
+    ),
   ),
   response: () => z.array(LedgerUpdate),
   freshness: { class: 'user' },
   needs: ['events', 'upstream'],
   async resolve(request, from) {
-    return rowsAnswer(
+    return listAnswer(
       {
         request,
         isWindowed: true,

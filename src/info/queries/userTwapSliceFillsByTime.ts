@@ -5,6 +5,7 @@ import * as z from 'zod'
 import { FILL, TIME, USER } from '../../protocol/info/examples.ts'
 import { TwapSliceFill } from '../../protocol/info/order-shapes.ts'
 import { Flag, UserAddress, WINDOW, withOrderedWindow } from '../../protocol/info/request-fields.ts'
+import { RowCursor, withOwnCursor } from '../../protocol/info/row-cursor.ts'
 import { defineQuery } from '../query.ts'
 import { slicesAnswer } from '../sources/user-fills.ts'
 
@@ -12,13 +13,16 @@ export const userTwapSliceFillsByTime = defineQuery({
   type: 'userTwapSliceFillsByTime',
   summary: "Fills of a user's TWAP orders in a time window",
   example: { request: { user: USER, startTime: TIME }, response: [{ fill: FILL, twapId: 3 }] },
-  request: withOrderedWindow(
-    z.object({
-      type: z.literal('userTwapSliceFillsByTime'),
-      user: UserAddress,
-      ...WINDOW,
-      aggregateByTime: Flag.describe('Whether partial fills of one order are merged; absent: no'),
-    }),
+  request: withOwnCursor(
+    withOrderedWindow(
+      z.object({
+        type: z.literal('userTwapSliceFillsByTime'),
+        user: UserAddress,
+        ...WINDOW,
+        aggregateByTime: Flag.describe('Whether partial fills of one order are merged; absent: no'),
+        cursor: RowCursor,
+      }),
+    ),
   ),
   response: () => z.array(TwapSliceFill),
   freshness: { class: 'user' },

@@ -5,9 +5,20 @@ import { aggregateFills, NODE_ONLY, omitFields } from '../../archive/fill-rows.t
 import type { Failure } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import type { Address, Fill, UserFill } from '../../protocol/feed/block.ts'
+import { isByRow } from '../../protocol/info/row-cursor.ts'
 import type { Sources } from '../ports.ts'
 import type { InfoAnswer } from '../query.ts'
-import { historyAnswer, UNREADABLE } from './own-history.ts'
+import { EVER, historyAnswer, UNREADABLE } from './own-history.ts'
+import { rowPage } from './row-pages.ts'
+
+interface BuilderRequest {
+  readonly type: string
+  readonly builder: string
+  readonly startTime?: number | undefined
+  readonly endTime?: number | undefined
+  readonly aggregateByTime?: boolean | undefined
+  readonly cursor?: string | undefined
+}
 
 interface BuilderRows {
   readonly builder: string
@@ -15,6 +26,34 @@ interface BuilderRows {
   readonly toMs: number
   readonly isAggregated: boolean
   readonly limit: number
+}
+
+const ROWS_MAX = 2_000
+
+/** One page of fills, newest first, by time or by row. */
+export function builderAnswer(
+  request: BuilderRequest,
+  from: Pick<Sources, 'events'>,
+): Promise<Result<InfoAnswer, Failure>> {
+  const { builder, startTime: fromMs = 0, endTime = EVER, aggregateByTime: isAggregated = false, cursor } = request
+  const limit = ROWS_MAX
+  if (!isByRow(request))
+    return builderRows(
+      { builder, fromMs, toMs: Math.min(endTime, Number(cursor ?? EVER) - 1), isAggregated, limit },
+      from,
+    )
+  return rowPage(
+    {
+      request,
+      scope: { by: 'builder', address: builder },
+      kind: 'fills',
+      order: 'newest',
+      limit,
+      rowsOf: ({ fills }) => (isAggregated ? aggregateFills(fills) : fills).map(shown),
+      timeOf: ({ time }) => time,
+    },
+    from,
+  )
 }
 
 /** One page of fills, newest first. */

@@ -126,7 +126,8 @@ async function readWindow(
     return { head: held.head, since: from.height > since.height ? from : since, ended: how }
   }
   // Blocks below the log are not newer than its first block.
-  const isInFiles = files !== null && seam.upTo >= 0 && window.fromMs <= held.since.time
+  const isBelowLog = window.order === 'newest' || (window.from ?? 0) <= seam.upTo
+  const isInFiles = files !== null && seam.upTo >= 0 && isBelowLog && window.fromMs <= held.since.time
   const inFiles = async () => (isInFiles ? readFiles(files, { ...events, ...window }, seam, emitter) : 'all')
   if (window.order === 'newest') {
     if (!emitter.emit(seam.tail.toReversed())) return ended('enough')
@@ -174,9 +175,9 @@ async function readCandles({ files, history }: CandleDeps, request: CandlesReque
   return candleHistory(filed, held?.ok ? held.value : null, request)
 }
 
-// Reads the archive files page by page. Invariant: pages are contiguous, even if rows with one timestamp span two pages.
+// Reads the archive files page by page. Invariant: pages are contiguous, because each continues after a whole block.
 
-/** Rows per page. One page holds enough rows for a response of most types, including all rows with its last timestamp. */
+/** Rows per page. One page holds enough rows for a response of most types. */
 const PAGE_ROWS = 2_048
 /** Maximum rows that one call reads from the files. */
 const WORK_ROWS = 20_000
@@ -196,11 +197,15 @@ async function archiveRead<T>(read: Promise<T>): Promise<T> {
 /** Reads pages until the end, until `take` stops, or until the row limit. */
 async function readFiles(
   files: FilesReader,
-  { kind, scope, fromMs, toMs, order }: EventRequest,
-  { from, upTo }: Pick<Seam, 'from' | 'upTo'>,
+  { kind, scope, fromMs, toMs, order, from }: EventRequest,
+  seam: Pick<Seam, 'from' | 'upTo'>,
   emitter: BlockEmitter,
 ): Promise<EventRead['ended']> {
-  let page: FilesRequest = { kind, scope, fromMs, toMs, from, upTo, order, limit: PAGE_ROWS }
+  const range =
+    order === 'newest'
+      ? { from: seam.from, upTo: Math.min(seam.upTo, from ?? seam.upTo) }
+      : { from: Math.max(seam.from, from ?? 0), upTo: seam.upTo }
+  let page: FilesRequest = { kind, scope, fromMs, toMs, ...range, order, limit: PAGE_ROWS }
   for (let rows = 0; rows < WORK_ROWS; ) {
     const read = await archiveRead(files.rows(page)).catch((error: unknown) => {
       if (error instanceof ArchiveDamage) return null
@@ -211,15 +216,9 @@ async function readFiles(
     const last = read.blocks.at(-1)
     if (read.isEnd || last === undefined) return 'all'
     rows += countOf(read.blocks)
-    page = order === 'newest' ? { ...page, upTo: last.height - 1 } : fromLast(page, read.blocks, last.time)
+    page = order === 'newest' ? { ...page, upTo: last.height - 1 } : { ...page, from: last.height + 1 }
   }
   return 'work'
-}
-
-/** The next page starts at the last timestamp, because more rows may share it. Rows already read are read again. */
-function fromLast(page: FilesRequest, blocks: readonly EventBlock[], lastMs: number): FilesRequest {
-  const again = countOf(blocks.filter(({ time }) => time === lastMs))
-  return { ...page, fromMs: lastMs, limit: PAGE_ROWS + again }
 }
 
 const countOf = (blocks: readonly EventBlock[]) =>
@@ -232,6 +231,8 @@ class BlockEmitter {
   readonly #seam: Seam
   readonly #take: OnBlock
   #isHoleNext = false
+  /** Height of the last block passed, or the height before the first one. */
+  #passed: number | null
   /** The last block passed. */
   last: HeightAndTime | null = null
 
@@ -239,6 +240,8 @@ class BlockEmitter {
     this.#window = window
     this.#seam = seam
     this.#take = take
+    const { from, order } = window
+    this.#passed = from === undefined ? null : order === 'newest' ? from + 1 : from - 1
   }
 
   markHole(): void {
@@ -252,16 +255,23 @@ class BlockEmitter {
 
   #emit(block: EventBlock): boolean {
     const { fromMs, toMs, order } = this.#window
-    const { last } = this
-    const isOnward = last === null || (order === 'newest' ? block.height < last.height : block.height > last.height)
+    const passed = this.#passed
+    const isOnward = passed === null || (order === 'newest' ? block.height < passed : block.height > passed)
     if (!isOnward || block.time < fromMs || block.time > toMs || this.#seam.isMissing(block.height)) return true
-    const isAfterHole = this.#isHoleNext || (last !== null && this.#isBetween(block.height, last.height))
+    const isAfterHole = this.#isHoleNext || (passed !== null && this.#isHoleBefore(block.height, passed))
     this.#isHoleNext = false
+    this.#passed = block.height
     this.last = { height: block.height, time: block.time }
     return this.#take(block, isAfterHole)
   }
 
-  #isBetween(one: number, other: number): boolean {
-    return this.#seam.isHole(Math.min(one, other), Math.max(one, other))
+  #isHoleBefore(height: number, passed: number): boolean {
+    const { from } = this.#window
+    if (height === from) return false
+    // The height that was passed may be missing too by now.
+    const isFirst = this.last === null && from !== undefined
+    return (
+      (isFirst && !this.#seam.isKnown(from)) || this.#seam.isHole(Math.min(height, passed), Math.max(height, passed))
+    )
   }
 }

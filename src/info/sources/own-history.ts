@@ -23,7 +23,7 @@ export const UNREADABLE: Failure = {
 export function historyAnswer(
   value: unknown,
   { head, since }: Pick<EventRead, 'head' | 'since'>,
-  more: Pick<InfoAnswer, 'omittedTrades'> = {},
+  more: Pick<InfoAnswer, 'omittedTrades' | 'nextCursor' | 'lagMs'> = {},
 ): InfoAnswer {
   return { body: JSON.stringify(value), height: head.height, since, ...more }
 }

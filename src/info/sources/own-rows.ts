@@ -17,9 +17,11 @@ export interface RowsRequest {
   readonly user: Address
   readonly startTime?: number | undefined
   readonly endTime?: number | undefined
+  /** Only types that page by row have one (`row-pages.ts`). */
+  readonly cursor?: string | undefined
 }
 
-interface RowsQuery<Row> extends Pick<EventQuery, 'kind'>, Pick<MergeRules<Row>, 'order' | 'timeOf' | 'idOf'> {
+export interface RowsQuery<Row> extends Pick<EventQuery, 'kind'>, Pick<MergeRules<Row>, 'order' | 'timeOf' | 'idOf'> {
   readonly request: RowsRequest
   /** Whether the type has a time window. If it has one, the upstream is queried only up to a time. */
   readonly isWindowed: boolean

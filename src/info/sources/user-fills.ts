@@ -5,7 +5,8 @@ import type { Failure } from '../../core/failure.ts'
 import type { Result } from '../../core/result.ts'
 import type { Sources } from '../ports.ts'
 import type { InfoAnswer } from '../query.ts'
-import { type RowsRequest, rowsAnswer } from './own-rows.ts'
+import type { RowsRequest } from './own-rows.ts'
+import { listAnswer } from './row-pages.ts'
 
 const ROWS_MAX = 2_000
 
@@ -23,7 +24,7 @@ type From = Pick<Sources, 'events' | 'upstream'>
 
 export function fillsAnswer(request: FillsRequest, list: FillsList, from: From): Promise<Result<InfoAnswer, Failure>> {
   const { aggregateByTime } = request
-  return rowsAnswer(
+  return listAnswer(
     {
       ...list,
       request,
@@ -44,7 +45,7 @@ export function slicesAnswer(
   from: From,
 ): Promise<Result<InfoAnswer, Failure>> {
   const { aggregateByTime } = request
-  return rowsAnswer(
+  return listAnswer(
     {
       request,
       kind: 'fills',

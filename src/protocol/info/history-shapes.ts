@@ -6,9 +6,6 @@ import { Address } from '../feed/block.ts'
 import { Decimal } from './common-shapes.ts'
 import { DexOrAll, isAllDexes, optional } from './request-fields.ts'
 
-/** Cursor of a page. The page continues strictly before this time. */
-export const TimeCursor = optional(z.string().regex(/^\d{1,15}$/, 'must be a time in Unix milliseconds, as a string'))
-
 /** True if the window has a start, either `startTime` or the cursor. */
 export function hasStart({ startTime, cursor }: { startTime?: number | undefined; cursor?: string | undefined }) {
   return startTime !== undefined || cursor !== undefined
