@@ -54,7 +54,10 @@ class WeirError(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class Answer:
-    """Response of an info request with its cost in credits, block height, and age in seconds."""
+    """Response of an info request with its cost in credits, block height, and age in seconds.
+
+    `next_cursor` is the cursor of the next page of a list; None if no page follows.
+    """
 
     data: Any
     cost: str | None
@@ -62,6 +65,7 @@ class Answer:
     height: int | None
     age_s: int | None
     request_id: str | None
+    next_cursor: str | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -205,7 +209,21 @@ class Client:
             )
         number = lambda name: int(head[name]) if name in head else None
         cost, remaining = head.get("x-credits-cost"), head.get("x-credits-remaining")
-        return Answer(data, cost, remaining, number("x-block-height"), number("age"), head.get("x-request-id"))
+        height, age_s, request_id = number("x-block-height"), number("age"), head.get("x-request-id")
+        return Answer(data, cost, remaining, height, age_s, request_id, head.get("x-next-cursor"))
+
+    async def history(self, type: str, **fields: Any) -> AsyncIterator[Answer]:
+        """Yields the non-empty pages of a list that has a `cursor`, such as userFillsByTime. Each row comes once.
+
+        Raises:
+            WeirError: on any error of a request. Pages that were received before it are complete.
+        """
+        fields = {"cursor": "", **fields}
+        while fields["cursor"] is not None:
+            page = await self.info(type, **fields)
+            if page.data:
+                yield page
+            fields["cursor"] = page.next_cursor
 
     async def stream(self, type: str, *, from_block: int | None = None, **fields: Any) -> AsyncIterator[dict | Gap]:
         """Yields frames of a channel across reconnects, and a Gap if events may be missing.

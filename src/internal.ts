@@ -81,7 +81,7 @@ export class Internal
     const begunMs = now()
     const { status, body, headers } = await info.handle(meteredCall(access, 'info', identity, this.#waitUntil), text)
     countRequest(POST, status, begunMs, this.ctx)
-    return { status, body, ignored: headers['x-ignored-fields'] }
+    return { status, body, ignored: headers['x-ignored-fields'], nextCursor: headers['x-next-cursor'] }
   }
 
   /** Serves a read for a stream without charge; the stream's per-minute price covers it. */

@@ -36,6 +36,8 @@ export interface Answer<T> {
   readonly height: number | null
   /** Age of the response in seconds; null if it is current. */
   readonly ageSeconds: number | null
+  /** Cursor of the next page of a list that was requested by `cursor`; null if no page follows. */
+  readonly nextCursor: string | null
   readonly requestId: string | null
 }
 

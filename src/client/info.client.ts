@@ -88,6 +88,7 @@ function read<T>(status: number, headers: Headers, text: string): Answer<T> {
     credits: { cost: headers.get('x-credits-cost'), remaining: headers.get('x-credits-remaining') },
     height: numberOf('x-block-height'),
     ageSeconds: numberOf('age'),
+    nextCursor: headers.get('x-next-cursor'),
     requestId,
   }
 }

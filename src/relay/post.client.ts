@@ -26,6 +26,8 @@ interface InfoResponse {
   readonly body: string
   /** Ignored fields of the request, if any. */
   readonly ignored?: string | undefined
+  /** Cursor of the next page, if the response is a page. */
+  readonly nextCursor?: string | undefined
 }
 
 /** Entry point `Internal` of the gateway Worker, as a relay uses it. */
@@ -91,7 +93,8 @@ export async function handlePost(
   try {
     const response = await gateway.info(connection.identity, JSON.stringify(request.payload ?? null))
     const type = (request.payload as { type?: unknown } | null)?.type
-    if (response.status >= 200 && response.status < 300) connection.send(postFrame(id, String(type), response.body))
+    if (response.status >= 200 && response.status < 300)
+      connection.send(postFrame(id, String(type), response.body, response.nextCursor))
     else connection.send(postErrorFrame(id, `${response.status}: ${messageOf(response.body)}`))
     return response.ignored ?? null
   } catch {

@@ -45,7 +45,14 @@ export const PostReply = z.object({
   data: z.object({
     id: z.int(),
     response: z.union([
-      z.object({ type: z.literal('info'), payload: z.object({ type: z.string(), data: z.unknown() }) }),
+      z.object({
+        type: z.literal('info'),
+        payload: z.object({
+          type: z.string(),
+          data: z.unknown(),
+          nextCursor: z.string().optional().describe('Cursor of the next page; absent: no further page'),
+        }),
+      }),
       z.object({ type: z.literal('error'), payload: z.string() }),
     ]),
   }),

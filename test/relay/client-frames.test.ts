@@ -140,6 +140,17 @@ describe('`post`', () => {
     expect(sent.at(-1)).toMatchObject({ channel: 'post', data: { id: 16, ...refusal('422: coin: is wrong') } })
     await post(18)
     expect(sent.at(-1)?.data).toMatchObject({ id: 18 })
+    const pages = [{ nextCursor: 'r-1' }, {}].map((page) => ({
+      info: async () => ({ status: 200, body: '[]', ...page }),
+    }))
+    for (const page of pages) await postOf(connection, page)(20)
+    const payload = { type: 'meta', data: [] }
+    expect(sent.slice(-2).map(({ data }) => data)).toEqual(
+      [{ ...payload, nextCursor: 'r-1' }, payload].map((answer) => ({
+        id: 20,
+        response: { type: 'info', payload: answer },
+      })),
+    )
     connection.renew({ ...identity, products: ['stream'] }, 1)
     await post(19)
     expect(sent.at(-1)?.data).toMatchObject(refusal(expect.stringMatching(/^403: /)))

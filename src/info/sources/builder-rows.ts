@@ -53,6 +53,7 @@ export function builderAnswer(
       timeOf: ({ time }) => time,
     },
     from,
+    null,
   )
 }
 

@@ -44,13 +44,14 @@ export async function listAnswer<Row>(
   const { cursor, user } = query.request
   if (cursor === undefined) return rowsAnswer(query, from)
   if (!from.events.isDeep) return err(NOT_STORED)
-  return rowPage({ ...query, scope: { by: 'user', address: user } }, from)
+  return rowPage({ ...query, scope: { by: 'user', address: user } }, from, from.upstream)
 }
 
-/** A page by row. Without `upstream`, the list has own rows only. */
+/** A page by row. If `upstream` is null, the list has own rows only. */
 export async function rowPage<Row>(
   query: PageQuery<Row>,
-  { events, upstream }: Pick<Sources, 'events'> & Partial<Pick<Sources, 'upstream'>>,
+  { events }: Pick<Sources, 'events'>,
+  upstream: Sources['upstream'] | null,
 ): Promise<Result<InfoAnswer, Failure>> {
   const past = await events.open(query)
   if (!past.ok) return past
@@ -69,7 +70,7 @@ export async function rowPage<Row>(
 interface Walk<Row> {
   readonly query: PageQuery<Row>
   readonly past: OpenEventHistory
-  readonly upstream: Sources['upstream'] | undefined
+  readonly upstream: Sources['upstream'] | null
   readonly startTime: number
   readonly endTime: number
   /** Rows up to this time come from the source, later rows from the own history. */
@@ -161,7 +162,7 @@ async function ownPage<Row>(
   let isLost = after !== undefined && after.rows > 0
   const window = { fromMs, toMs: toMs + (lateMs ?? 0), order, ...(after && { from: nextHeight(after, order) }) }
   const read = await past.read(window, (block, isAfterHole) => {
-    isAtHole = isAfterHole && after !== undefined && upstream !== undefined
+    isAtHole = isAfterHole && after !== undefined && upstream !== null
     if (isAtHole) return false
     const passed = block.height === after?.height ? after.rows : 0
     if (passed > 0) isLost = false
@@ -171,12 +172,12 @@ async function ownPage<Row>(
     return found.length < limit
   })
   if (!read.ok) return read
-  if (isLost) return err(LOST)
   const { ended, since } = read.value
   const isDamaged = ended === 'damage'
   // Oldest first, the blocks of the log come after the unreadable data.
   const kept = isDamaged && order === 'oldest' ? found.filter(({ place }) => place.height < since.height) : found
   if (isDamaged && kept.length === 0) return err(UNREADABLE)
+  if (isLost) return err(LOST)
   const end = kept.at(-1)?.place
   const next = isDamaged || kept.length === limit ? end : ended === 'work' ? last : undefined
   return ok({ rows: kept.map(({ row }) => row), next: next ?? null, read: read.value, last, isAtHole })

@@ -126,8 +126,9 @@ function bounded(before: string, echo: string): string {
 }
 
 /** `body` is the JSON string of an info response, embedded unchanged. */
-export function postFrame(id: number, type: string, body: string): string {
-  return `{"channel":"post","data":{"id":${id},"response":{"type":"info","payload":{"type":${JSON.stringify(type)},"data":${body}}}}}`
+export function postFrame(id: number, type: string, body: string, nextCursor?: string): string {
+  const next = nextCursor === undefined ? '' : `,"nextCursor":${JSON.stringify(nextCursor)}`
+  return `{"channel":"post","data":{"id":${id},"response":{"type":"info","payload":{"type":${JSON.stringify(type)},"data":${body}${next}}}}}`
 }
 
 export function postErrorFrame(id: number, text: string): string {

@@ -2,7 +2,7 @@
 
 import { beforeEach, describe, expect, it } from 'vitest'
 import { err, ok } from '../../../src/core/result.ts'
-import type { Fill } from '../../../src/protocol/feed/block.ts'
+import type { Fill, UserFill } from '../../../src/protocol/feed/block.ts'
 import type { EventBlock } from '../../../src/protocol/feed/durable-api.ts'
 import { FILL, HASH, OTHER_USER, USER } from '../../../src/protocol/info/examples.ts'
 import { createWorld, type World } from '../answer/service-world.ts'
@@ -187,5 +187,114 @@ describe('delegatorHistory', () => {
     const reply = await ask({ type: 'delegatorHistory', user: USER })
     expect(JSON.parse(reply.body)).toEqual([...Array.from({ length: 20 }, (_, i) => row(30 - i)), row(10), row(4)])
     expect(reply.headers).toMatchObject({ 'x-history-from-height': '11' })
+  })
+})
+
+describe('a cursor by row', () => {
+  const fields = { type: 'userFillsByTime', user: USER, startTime: timeAt(12) }
+  const nextOf = async (request: object) => (await ask(request)).headers['x-next-cursor']
+  const dense = () => keep([...list(29), blockOf(30, timeAt(30), 2_500), blockOf(31, timeAt(31))])
+
+  it('is refused for any other request, without a charge', async () => {
+    dense()
+    const cursor = await nextOf({ ...fields, cursor: '' })
+    expect((await ask({ ...fields, cursor })).status).toBe(200)
+    world.charged.length = 0
+    for (const other of [
+      { user: OTHER_USER },
+      { type: 'userTwapSliceFillsByTime' },
+      { reversed: true },
+      { aggregateByTime: true },
+      { startTime: timeAt(13) },
+      { endTime: timeAt(40) },
+      { cursor: `${cursor}0` },
+      { cursor: cursor!.replace(/^r-./, 'r-0') },
+    ]) {
+      const { status, shown } = await ask({ ...fields, cursor, ...other })
+      expect([other, status, shown.msg]).toEqual([other, 422, expect.stringMatching(/^cursor: is not of this request/)])
+    }
+    expect(world.charged).toEqual([])
+    // Equivalent requests have the same cursors.
+    expect((await ask({ ...fields, user: USER.toUpperCase().replace('X', 'x'), endTime: null, cursor })).status).toBe(
+      200,
+    )
+  })
+
+  it('is absent from the last page and from requests without one', async () => {
+    dense()
+    expect(await nextOf(fields)).toBeUndefined()
+    const last = await ask({ ...fields, cursor: await nextOf({ ...fields, cursor: '' }) })
+    expect([last.shown.length, last.headers['x-next-cursor']]).toEqual([18 + 2_500 + 1 - 2_000, undefined])
+    // The response without a cursor is the first page.
+    expect((await ask({ ...fields, cursor: '' })).body).toBe((await ask(fields)).body)
+  })
+
+  it('counts merged rows with aggregateByTime', async () => {
+    const { fills, ...block } = blockOf(30, timeAt(30), 5_000)
+    const pairs = fills.map(([user, fill], at): UserFill => [user, { ...fill, oid: at >> 1 }])
+    keep([...list(29), { ...block, fills: pairs }, blockOf(31, timeAt(31), 1_000)])
+    const request = { ...fields, aggregateByTime: true }
+    const first = await ask({ ...request, cursor: '' })
+    const second = await ask({ ...request, cursor: first.headers['x-next-cursor'] })
+    expect([first.shown.length, second.shown.length]).toEqual([2_000, 18 + 2_500 + 1 - 2_000])
+    const rows = [first, second].flatMap(({ body }) => JSON.parse(body) as Fill[]).slice(18, -1)
+    expect(rows.map(({ oid, sz }) => `${oid} ${sz}`)).toEqual(Array.from({ length: 2_500 }, (_, oid) => `${oid} 0.02`))
+    expect(second.headers['x-next-cursor']).toBeUndefined()
+  })
+
+  it('is refused where Weir has no rows of its own', async () => {
+    for (const request of [
+      { type: 'fundingHistory', coin: 'BTC', startTime: 0 },
+      { type: 'historicalOrders', user: USER },
+      { type: 'userFills', user: USER },
+      { type: 'candleSnapshot', req: { coin: 'BTC', interval: '1m', startTime: 0 } },
+    ]) {
+      expect((await world.send({ ...request, cursor: null })).status).toBe(200)
+      const { status, body } = await world.send({ ...request, cursor: '' })
+      expect([status, JSON.parse(body).msg]).toEqual([
+        422,
+        expect.stringMatching(/^cursor: is not supported by this type/),
+      ])
+    }
+    world = createWorld()
+    const { status, shown } = await ask({ ...fields, cursor: '' })
+    expect([status, shown.msg]).toEqual([422, expect.stringMatching(/^cursor: needs an archive/)])
+  })
+
+  it('pages the fills of a builder, also within one time', async () => {
+    dense()
+    for (const type of ['builderFills', 'builderFillsByTime']) {
+      const tids: number[] = []
+      for (let cursor: string | undefined = ''; cursor !== undefined; ) {
+        const { body, headers } = await ask({ type, builder: OTHER_USER, cursor })
+        tids.push(...JSON.parse(body).map(({ tid }: Fill) => tid))
+        cursor = headers['x-next-cursor']
+      }
+      const stored = kept.blocks.filter(({ height }) => height >= 11).flatMap(({ fills }) => fills)
+      expect(tids).toEqual(stored.map(([, { tid }]) => tid).reverse())
+    }
+    expect(world.asked).toEqual([])
+  })
+
+  it('pages funding: whole days of the source, then own rows', async () => {
+    const hour = (at: number) => START - (START % DAY) + at * 3_600_000
+    const delta = (coin: string) => ({ type: 'funding', coin, usdc: '1', szi: '1', fundingRate: '0', nSamples: null })
+    const coins = Array.from({ length: 90 }, (_, at) => `C${at}`)
+    const blocks = Array.from({ length: 40 }, (_, at): EventBlock => {
+      // A payment has the time of its hour, and its block is somewhat later.
+      const ledger = coins.map((coin) => ({ users: [USER], time: hour(at), hash: HASH, delta: delta(coin) }))
+      return { height: at + 1, time: hour(at) + 900, fills: [], funding: [], ledger }
+    })
+    keep(blocks, { logFrom: 38, filesTo: 39, filesFrom: 6 })
+    const daily = { time: hour(0), hash: HASH, delta: { ...delta('DAY'), nSamples: 24 } }
+    world.upstream = () => ok(JSON.stringify([daily]))
+    const rows: { time: number; delta: { coin: string } }[] = []
+    for (let cursor: string | undefined = ''; cursor !== undefined; ) {
+      const { body, headers } = await ask({ type: 'userFunding', user: USER, cursor })
+      rows.push(...JSON.parse(body))
+      cursor = headers['x-next-cursor']
+    }
+    const own = Array.from({ length: 16 }, (_, at) => coins.map((coin) => `${hour(24 + at)} ${coin}`)).flat()
+    expect(rows.map((row) => `${row.time} ${row.delta.coin}`)).toEqual([`${hour(0)} DAY`, ...own])
   })
 })

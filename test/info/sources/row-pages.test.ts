@@ -76,7 +76,8 @@ async function walk(
         rowsOf: rowsOf ?? (({ fills }) => fillRows(fills, isMerged)),
         timeOf: ({ time }) => time,
       },
-      { events: pastOfKept(() => keptAt(turn)), ...(source && { upstream }) },
+      { events: pastOfKept(() => keptAt(turn)) },
+      source && upstream,
     )
     if (!page.ok) return { pages, rows: pages.flat(), asked, error: page.error }
     pages.push(JSON.parse(page.value.body) as Rows)
@@ -173,5 +174,89 @@ describe('a list by row', () => {
       }),
       { numRuns: 500 },
     )
+  })
+
+  it('is cut after many blocks without a row, and continues there', async () => {
+    const blocks = Array.from({ length: 120 }, (_, i) => blockOf(i + 1, 10 + i, 500))
+    const kept = keptOf(blocks, { logFrom: 110, late: 3, filesFrom: 1 })
+    const rowsOf = ({ height, fills }: EventBlock) => (height % 50 === 7 ? fillRows(fills.slice(0, 1)) : [])
+    for (const way of ['oldest', 'newest'] as const) {
+      const { rows, pages, error } = await walk(() => kept, { order: way, limit: 5, source: null, rowsOf })
+      const times = [16, 66, 116]
+      expect([rows.map(({ time }) => time), error]).toEqual([way === 'oldest' ? times : times.toReversed(), null])
+      expect(pages.length).toBeGreaterThan(2)
+    }
+  })
+
+  it('ends before unreadable data, and then fails', async () => {
+    const blocks = Array.from({ length: 20 }, (_, i) => blockOf(i + 1, 10 + i, 900))
+    const kept = { ...keptOf(blocks, { logFrom: 17, late: 1, filesFrom: 1 }), damaged: 9 }
+    for (const way of ['oldest', 'newest'] as const) {
+      const { rows, error } = await walk(() => kept, { order: way, limit: 2_000, source: null })
+      expect(rows).toEqual(listOf(blocks, way).slice(0, rows.length))
+      expect(rows.length).toBeGreaterThan(2_000)
+      expect(rows.every(({ time }) => (way === 'oldest' ? time < 18 : time > 18))).toBe(true)
+      expect(error).toMatchObject({ kind: 'unavailable' })
+    }
+  })
+
+  it('fails if a block is lost whose rows it has begun', async () => {
+    const blocks = [blockOf(1, 10, 9), blockOf(2, 11, 9)]
+    const stored = keptOf(blocks, { logFrom: 1, late: 0, filesFrom: 1 })
+    const lost = { ...stored, blocks: blocks.slice(1), logFrom: 2 }
+    const { rows, error } = await walk((turn) => (turn === 0 ? stored : lost), { order: 'oldest', limit: 4 })
+    expect(rows).toHaveLength(4)
+    expect(error).toMatchObject({
+      kind: 'bad_field',
+      issues: [{ path: 'cursor', message: expect.stringMatching(/no longer stored/) }],
+    })
+  })
+})
+
+describe('rows older than the own history', () => {
+  const blocks = Array.from({ length: 20 }, (_, i) => blockOf(i + 1, 10 + (i >> 1), 2))
+  /** Own rows begin at height 12, in the middle of the rows of time 15. */
+  const kept = keptOf(blocks, { logFrom: 17, late: 3, filesFrom: 12 })
+
+  it('come from the source, in pages of their own that end between two times', async () => {
+    for (const way of ['oldest', 'newest'] as const) {
+      const { rows, pages, asked, error } = await walk(() => kept, { order: way, limit: 6, source: sourceOf(blocks) })
+      expect([rows, error]).toEqual([listOf(blocks, way), null])
+      for (const { endTime } of asked) expect(endTime).toBeLessThanOrEqual(15)
+      const isTheirs = pages.filter((page) => page.length > 0).map((page) => page.map(({ time }) => time <= 15))
+      for (const page of isTheirs) expect(new Set(page).size).toBe(1)
+      expect(isTheirs.filter(([first]) => first).length).toBe(6)
+    }
+  })
+
+  it('fail if one time has more of them than the source returns', async () => {
+    const { rows, error } = await walk(() => kept, { order: 'oldest', limit: 4, source: sourceOf(blocks) })
+    expect(rows).toEqual([])
+    expect(error).toMatchObject({
+      kind: 'bad_field',
+      issues: [{ path: 'cursor', message: expect.stringMatching(/more at 10 than/) }],
+    })
+  })
+
+  it('fail if the source returns their other end', async () => {
+    const turned: Source = (request, _, most) => sourceOf(blocks)(request, 'oldest', most)
+    const own = { order: 'newest', source: turned } as const
+    const { rows, error } = await walk(() => kept, { ...own, limit: 6 })
+    expect(rows).toEqual(listOf(blocks, 'newest').slice(0, rows.length))
+    expect(error).toMatchObject({
+      kind: 'bad_field',
+      issues: [{ path: 'cursor', message: expect.stringMatching(/other end/) }],
+    })
+    // All of them, in the wrong order.
+    expect(await walk(() => kept, { ...own, limit: 30 })).toMatchObject({ rows: listOf(blocks, 'newest'), error: null })
+  })
+
+  it('fail with their source', async () => {
+    const source: Source = () => err({ kind: 'upstream_timeout', source: 's' })
+    expect((await walk(() => kept, { order: 'oldest', limit: 6, source })).error).toMatchObject({
+      kind: 'upstream_timeout',
+    })
+    const { rows, error } = await walk(() => kept, { order: 'newest', limit: 6, source })
+    expect([rows.at(-1)!.time, error?.kind]).toEqual([16, 'upstream_timeout'])
   })
 })

@@ -3,11 +3,18 @@
 import { describe, expect, it } from 'vitest'
 import type { Pipeline, StoredPipeline } from '../../../src/pipelines/pipeline.ts'
 import { FatalPipelineError } from '../../../src/pipelines/pipeline.ts'
-import { Assembler, type BatchLimits, type ReaderState } from '../../../src/pipelines/sink/batch-assembler.ts'
+import {
+  type AssembledBatch,
+  Assembler,
+  type BatchLimits,
+  type ReaderState,
+} from '../../../src/pipelines/sink/batch-assembler.ts'
 import { changesOf, desiredStateOf } from '../../../src/pipelines/sink/sink-record.client.ts'
 import type { SourceItem, StartPosition } from '../../../src/pipelines/sink/source.ts'
 import { endOf, startOf } from '../../../src/pipelines/sink/source.ts'
+import { selectTopic } from '../../../src/pipelines/topics/catalogue.ts'
 import { keyedRows, type TopicBlock, type TopicFold } from '../../../src/pipelines/topics/topic.ts'
+import { EXAMPLE_FILL } from '../../../src/relay/channels/fills.ts'
 
 const ROWS_A_BLOCK = 3
 const fold: TopicFold = {
@@ -213,4 +220,43 @@ it('batches are small for servers that accept only small bodies', () => {
     (type) => desiredStateOf({ status: 'running', on_failure: 'pause', destination_type: type } as Pipeline).maxChars,
   )
   expect(chars).toEqual([524_288, 524_288, 4_194_304, 4_194_304])
+})
+
+// PIPE-5
+it('fills of a dense block of one wallet come once each and in order, in one batch', async () => {
+  const [user, fill] = EXAMPLE_FILL
+  const chosen = selectTopic({ topic: 'fills', filter: { type: 'userFills', addresses: [user] } })
+  if (!chosen.ok) throw new Error(chosen.error.message)
+  const { definition, interest } = chosen.value
+  const counts = [1_250, 2_500, 1_250]
+  const items = counts.map((count, at): SourceItem => {
+    // Dust fills have no id of their own.
+    const fills = Array.from({ length: count }, (_, i) => [
+      user,
+      { ...fill, tid: i % 50 === 0 ? 0 : i, oid: at * 10_000 + i },
+    ])
+    const height = 10 + at
+    return {
+      height,
+      line: JSON.stringify({ v: 1, t: 'events', epoch: 'e', height, time: height, fills, ledger: [], funding: [] }),
+    }
+  })
+  async function* source() {
+    yield* items
+  }
+  const at: ReaderState = { place: { height: 10 }, epoch: null, timeMs: 0, fold: null }
+  const one = new Assembler({ items: source, retryMs: 0 }, definition.open(interest, null), at, () => 0)
+  const batches: AssembledBatch[] = []
+  for (let batch = await one.take(null, null, most({ rows: 1_000 })); batch; ) {
+    batches.push(batch)
+    batch = await one.take(null, null, most({ rows: 1_000 }))
+  }
+  expect(batches.map(({ from, to, rows }) => [from, to, rows.length])).toEqual(
+    counts.map((count, i) => [10 + i, 10 + i, count]),
+  )
+  const rows = batches.flatMap((batch) => batch.rows)
+  expect(rows.map(({ oid }) => oid)).toEqual(
+    counts.flatMap((count, i) => Array.from({ length: count }, (_, n) => i * 10_000 + n)),
+  )
+  expect(new Set(rows.map(({ _key }) => _key)).size).toBe(5_000)
 })
