@@ -1,9 +1,19 @@
-// Where the rows of a key lie, over more days than are told of at once, with newer files above them and backfilled ones below.
+// Where the rows of a key lie, over more days than are told of at once, with newer files above them and backfilled ones below. A
+// list that is read page by page while its rows move.
 
 import { env } from 'cloudflare:workers'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { StoredFiles } from '../../../src/archive/files/files.store.ts'
 import { bucketOf, isBucketLevel, KEY_TABLES, type Level } from '../../../src/archive/files/levels.ts'
 import { pageRanges, type RowsQuery } from '../../../src/archive/files/listing.store.ts'
+import { ok } from '../../../src/core/result.ts'
+import { eventHistoryOf } from '../../../src/info/sources/event-history.ts'
+import { rowPage } from '../../../src/info/sources/row-pages.ts'
+import type { UserFill } from '../../../src/protocol/feed/block.ts'
+import type { EventBlock } from '../../../src/protocol/feed/durable-api.ts'
+import { fillWith } from '../../kit/fills.ts'
+import { archived, compact } from './places.worker.ts'
+import { quickStores } from './quick-stores.worker.ts'
 
 const place = { chain: 'listing', bucket: env.ARCHIVE, db: env.HISTORY }
 const KEY = 'u:0x1'
@@ -59,4 +69,66 @@ it.each(['newest', 'oldest'] as const)('lists each page range once and in order,
   }
   heights.sort((a, b) => (order === 'newest' ? b - a : a - b))
   expect(told).toEqual(heights)
+})
+
+describe('a list by row', () => {
+  const OWNER = `0x${'1'.repeat(40)}`
+  const fill = (tid: number): UserFill => [
+    OWNER,
+    fillWith({ sz: '0.5', time: 1, oid: tid, tid, closedPnl: '0', fee: '0' }),
+  ]
+  /** Every tenth block has more fills than a page. There are three blocks an hour. */
+  const blocks = Array.from({ length: 100 }, (_, height): EventBlock & { readonly ledger: [] } => ({
+    height,
+    time: Date.UTC(2026, 10, 20) + height * 1_200_000,
+    fills: Array.from({ length: height % 10 === 4 ? 150 : 3 }, (_, at) => fill(1_000 * height + at)),
+    ledger: [],
+    funding: [],
+  }))
+
+  it.each(['oldest', 'newest'] as const)(
+    'has each row once, %s first, while its rows move and files are merged',
+    async (order) => {
+      const { placeOf } = await quickStores()
+      const place = placeOf(`rows-${order}`)
+      let filed = 0
+      const levels = new Set<unknown>()
+      const move = async () => {
+        if (filed < 95) await archived(place, blocks.slice(filed, filed + 19))
+        filed = Math.min(95, filed + 19)
+        await compact(place, { objectBytes: 8_000 })
+        const live = await place.db
+          .prepare(`SELECT level FROM files WHERE chain = ? AND state = 'live'`)
+          .bind(place.chain)
+          .all()
+        for (const { level } of live.results) levels.add(level)
+      }
+      await move()
+      const pageAt = async (cursor: string) => {
+        const log = blocks.slice(filed)
+        const history = { stored: async () => ok({ head: log.at(-1)!, since: log[0]!, runs: [log] }) }
+        const events = eventHistoryOf({ history, files: new StoredFiles(place), archive: null, after: () => () => {} })
+        const query = {
+          kind: 'fills',
+          scope: { by: 'user', address: OWNER },
+          order,
+          limit: 100,
+          timeOf: () => 0,
+        } as const
+        const rowsOf = ({ fills }: EventBlock) => fills.map(([, { tid }]) => tid)
+        const page = await rowPage({ ...query, rowsOf, request: { type: 't', cursor } }, { events }, null)
+        if (!page.ok) throw new Error(JSON.stringify(page.error))
+        return page.value
+      }
+      const tids: number[] = []
+      for (let cursor: string | undefined = ''; cursor !== undefined; await move()) {
+        const { body, nextCursor } = await pageAt(cursor)
+        tids.push(...(JSON.parse(body) as number[]))
+        cursor = nextCursor
+      }
+      const all = blocks.flatMap(({ fills }) => fills.map(([, { tid }]) => tid as number))
+      expect(tids).toEqual(order === 'newest' ? all.reverse() : all)
+      expect([...levels].sort()).toEqual([0, 1, 2])
+    },
+  )
 })
