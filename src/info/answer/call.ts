@@ -38,7 +38,10 @@ const TYPES = CATALOGUE.map(({ type }) => type)
 const NO_CURSOR: Failure = {
   kind: 'bad_field',
   issues: [
-    { path: 'cursor', message: 'is not supported by this type: its rows are not stored here by row. Leave it out' },
+    {
+      path: 'cursor',
+      message: 'is not supported by this type, because the gateway has no positions of its rows. Leave it out',
+    },
   ],
 }
 
