@@ -100,10 +100,11 @@ export interface WeirClient {
       : [type: T, fields: InfoFields<T>, options?: Abortable]
   ): Promise<Answer<InfoAnswer<T>>>
   /**
-   * Reads a paged info type to its end.
+   * Reads a paged info type to its end. With `cursor` among the fields, it continues there.
    *
    * @returns Pages of new rows. No page is empty.
-   * @throws {WeirError} As `info`, and `page_too_dense` if a page is full of rows with the same time.
+   * @throws {WeirError} As `info`, and `page_too_dense` if the gateway has no cursors and a page is full of rows with the
+   * same time.
    */
   history<T extends HistoryType>(
     type: T,

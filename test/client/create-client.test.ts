@@ -58,6 +58,7 @@ describe('info requests', () => {
       'x-credits-remaining': '99.5',
       'x-block-height': '7',
       age: '2',
+      'x-next-cursor': 'r-1',
       'x-request-id': 'r1',
     }
     const { client, requests } = setUp(() => ({ headers, body: { mids: 1, later: 'a field of a newer gateway' } }))
@@ -66,6 +67,7 @@ describe('info requests', () => {
       credits: { cost: '0.5', remaining: '99.5' },
       height: 7,
       ageSeconds: 2,
+      nextCursor: 'r-1',
       requestId: 'r1',
     })
     expect(requests).toEqual([{ type: 'allMids' }])

@@ -116,7 +116,7 @@ async function pageDownFromTime<Row>(walk: Walk<Row>, toMs: number): PageResult<
 
 /**
  * Own rows that follow a row, up to the next gap. The source may have the rows of the gap, and of everything that is no
- * longer stored.
+ * longer stored. The blocks on both sides of a gap have different times.
  */
 async function pageAfterRow<Row>(walk: Walk<Row>, after: RowPlace): PageResult<Row> {
   const { query, past, upstream, startTime, endTime, theirsMs } = walk

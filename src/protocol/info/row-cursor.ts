@@ -14,7 +14,7 @@ export interface RowPlace {
 }
 
 /** Rows of this time and beyond, in the direction of the list, follow. All other rows were passed. */
-export interface TimePlace {
+interface TimePlace {
   readonly by: 'time'
   readonly timeMs: number
 }
