@@ -8,8 +8,8 @@ import weir
 
 
 async def main() -> None:
-    url, type, fields = sys.argv[1:]
-    async with weir.Client(url, "key") as client:
+    url, key, type, fields = sys.argv[1:]
+    async with weir.Client(url, key) as client:
         print(json.dumps([page.data async for page in client.history(type, **json.loads(fields))]))
 
 

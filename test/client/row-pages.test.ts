@@ -104,7 +104,7 @@ describe.each(LISTS)('%s, %#', (type, gateway, more) => {
 
   it.skipIf(PYTHON === undefined)('has every row once in weir.py', async () => {
     const fields = JSON.stringify({ user: USER, ...more })
-    const pages = await runPython(join(import.meta.dirname, 'row-pages.py'), [gateway().url, type, fields])
+    const pages = await runPython(join(import.meta.dirname, 'row-pages.py'), [gateway().url, 'key', type, fields])
     expect((JSON.parse(pages) as Row[][]).flat().map(idOf)).toEqual(expected(type, more))
   })
 })

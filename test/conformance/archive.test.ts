@@ -3,17 +3,21 @@
 // the live data.
 
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { cpSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { createClient } from '../../src/client/create-client.client.ts'
+import { STREAM_FOLDER } from '../../src/feeder/streams.ts'
 import type { Levels } from '../../src/protocol/feed/block.ts'
 import { hashOf } from '../kit/book-hash.ts'
 import { ADMIN_TOKEN, type Exchange, type GatewayProcess, startExchange, startGateway } from '../kit/gateway.ts'
+import { nodeBlocks } from '../kit/node-blocks.ts'
 import { OrderBookReplica, type OrdersFrame } from '../kit/order-book-replica.ts'
 import { lastingPort, run } from '../kit/program.ts'
 import { Socket } from '../kit/socket.ts'
+import { PYTHON, runPython } from './package/python.ts'
 
 const COIN = 'BTC'
 /** Watched so long before the kill and behind it, at least. */
@@ -144,6 +148,37 @@ it('a replay equals the live data and ends', async () => {
   socket.close()
 }, 120_000)
 
+/** Fills of one wallet in three blocks. The second has more than a page. */
+const DENSE = [1_250, 2_500, 1_250]
+const OWNER = `0x${'d5'.repeat(20)}`
+
+/** Copies the fills of the node, and adds those of the owner to the last blocks below a height. */
+function withDenseBlocks(below: number): string {
+  const folder = join(exchange.folder, 'dense')
+  cpSync(join(exchange.folder, 'node', STREAM_FOLDER.fills), join(folder, STREAM_FOLDER.fills), { recursive: true })
+  const files = globSync(`${STREAM_FOLDER.fills}/hourly/*/*`, { cwd: folder }).map((name) => join(folder, name))
+  const older = nodeBlocks<[string, object]>(folder, 'fills').filter(({ height }) => height < below)
+  const template = older.flatMap(({ events }) => events)[0]![1]
+  const chosen = older.slice(-DENSE.length).map(({ height }) => height)
+  for (const file of files) {
+    const lines = readFileSync(file, 'utf8')
+      .split('\n')
+      .filter((text) => text.endsWith(']}'))
+    const edited = lines.map((text) => {
+      const { events, ...block } = JSON.parse(text)
+      const at = chosen.indexOf(block.block_number)
+      const time = Date.parse(`${block.block_time.slice(0, 23)}Z`)
+      const more = Array.from({ length: DENSE[at] ?? 0 }, (_, i) => [
+        OWNER,
+        { ...template, time, oid: at * 10_000 + i, tid: at * 10_000 + i },
+      ])
+      return JSON.stringify({ ...block, events: [...events, ...more] })
+    })
+    writeFileSync(file, `${edited.join('\n')}\n`)
+  }
+  return folder
+}
+
 it('older blocks of the node are imported below the archive, once', async () => {
   interface State {
     readonly from: { readonly height: number }
@@ -152,16 +187,56 @@ it('older blocks of the node are imported below the archive, once', async () => 
   }
   const state = () => gateway.ask<State>('GET', '/history/backfill')
   const backfill = async () => {
-    const line = ['--from', '0', '--url', gateway.url, join(exchange.folder, 'node')]
+    const line = ['--from', '0', '--url', gateway.url, dense]
     return run('cli/backfill.node.ts', line, { ADMIN_TOKEN }).line(() => true, 60_000)
   }
   const { before } = await state()
+  const dense = withDenseBlocks(before.height)
   expect(await backfill()).toMatch(/\d+ new blocks in \d+ segments/)
   const { from, gaps } = await state()
   expect(from.height).toBeLessThan(before.height)
   expect(gaps).toEqual([])
   expect(await backfill()).toMatch(/already has every block/)
 }, 120_000)
+
+it('a list by row has every fill of a dense block once, over HTTP and in both clients', async () => {
+  type Row = { readonly tid: number }
+  const tids = DENSE.flatMap((count, at) => Array.from({ length: count }, (_, i) => at * 10_000 + i))
+  const request = { user: OWNER, startTime: 0 }
+  const page = (cursor: string, more = {}) =>
+    gateway.info(key, { type: 'userFillsByTime', ...request, ...more, cursor })
+  // The imported blocks come into files some time later.
+  await vi.waitFor(async () => expect(await (await page('')).json()).toHaveLength(2_000), {
+    timeout: 100_000,
+    interval: 500,
+  })
+  for (const reversed of [false, true]) {
+    const rows: Row[] = []
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const answer = await page(cursor, { reversed })
+      rows.push(...((await answer.json()) as Row[]))
+      cursor = answer.headers.get('x-next-cursor')
+    }
+    expect(rows.map(({ tid }) => tid)).toEqual(reversed ? tids.toReversed() : tids)
+  }
+  const rows: Row[] = []
+  const client = createClient({ url: gateway.url, key })
+  for await (const { data } of client.history('userFillsByTime', request)) rows.push(...(data as readonly Row[]))
+  expect(rows.map(({ tid }) => tid)).toEqual(tids)
+  client.close()
+  const socket = await open()
+  const payload = { type: 'userFillsByTime', ...request, cursor: '' }
+  socket.send({ method: 'post', id: 1, request: { type: 'info', payload } })
+  const { data } = await socket.next(({ channel }) => channel === 'post')
+  expect(data).toMatchObject({ response: { payload: { nextCursor: (await page('')).headers.get('x-next-cursor') } } })
+  socket.close()
+  if (PYTHON === undefined) return
+  const file = join(import.meta.dirname, '../client/row-pages.py')
+  const pages = JSON.parse(
+    await runPython(file, [gateway.url, key, 'userFillsByTime', JSON.stringify(request)]),
+  ) as Row[][]
+  expect(pages.flat().map(({ tid }) => tid)).toEqual(tids)
+}, 150_000)
 
 it('a future height or one before the archive is rejected with a reason, free of charge', async () => {
   expect(await bookAt(COIN, truths.at(-1)!.height + 1_000_000)).toMatch(/block_height/)
