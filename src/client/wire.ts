@@ -209,6 +209,8 @@ export interface InfoTypes {
   vaultSummaries: { request: { type: "vaultSummaries" }; answer: Array<{ name: string; vaultAddress: string; leader: string; tvl: string; isClosed: boolean; relationship: VaultRelationship; createTimeMillis: number }> }
   /** A user's account and the markets in one response (deprecated). */
   webData2: { request: { type: "webData2"; user: string }; answer: { clearinghouseState: PerpState; leadingVaults: Array<{ address: string; name: string }>; totalVaultEquity: string; openOrders: Array<FrontendOrder>; agentAddress: string | null; agentValidUntil: number | null; cumLedger: string; serverTime: number; isVault: boolean; user: string; optOutOfSpotDusting?: boolean | undefined; meta: PerpMeta; assetCtxs: Array<PerpAssetCtx>; twapStates: Array<[number, TwapState]>; spotState?: SpotState | undefined; spotAssetCtxs: Array<SpotAssetCtx>; perpsAtOpenInterestCap?: Array<string> | undefined } }
+  /** Average price and slippage of a market order, from the full order book. */
+  x_slippage: { request: { type: "x_slippage"; coin: string; side: "B" | "A"; sz: string; height?: number | null | undefined }; answer: { coin: string; time: number; height: number; side: "B" | "A"; sz: string; mid: string | null; avgPx: string | null; worstPx: string | null; levels: number; filledSz: string; unfilledSz: string; notional: string; slippageBps: string | null } }
 }
 
 /** Channels of `/ws`. */

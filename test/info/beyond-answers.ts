@@ -93,6 +93,7 @@ export const BEYOND_ANSWERS: Readonly<Record<string, readonly unknown[]>> = {
   userDexAbstraction: [null],
   userFunding: [[{ ...firstOf('userFunding'), delta: { ...(firstOf('userFunding').delta as Json), nSamples: null } }]],
   validatorSummaries: [[{ ...firstOf('validatorSummaries'), unjailableAfter: null }]],
+  x_slippage: [{ ...exampleOf('x_slippage'), mid: null, avgPx: null, worstPx: null, slippageBps: null }],
   webData2: [
     {
       ...without(exampleOf('webData2'), 'spotState', 'optOutOfSpotDusting', 'perpsAtOpenInterestCap'),

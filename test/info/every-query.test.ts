@@ -36,6 +36,9 @@ const WRONG: Record<string, readonly unknown[]> = {
   limit: [0, -1, 1.5, '100', {}],
   rows: [0, -1, 1.5, '10', {}, 31],
   cursor: [1, 'x', 'r-1-1-1-1', 't-1-1', '-1', '1.5', `${'1'.repeat(16)}`, {}],
+  side: ['buy', 'b', ''],
+  sz: ['', '0', '0.00', '-1', '1e3', ' 1'],
+  height: [-1, 1.5, '7'],
 }
 
 /** One value per JSON Schema type. */

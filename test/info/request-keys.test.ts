@@ -44,6 +44,8 @@ const OTHERS: Readonly<Record<string, readonly unknown[]>> = {
   venue: ['at'],
   limit: [7],
   rows: [7],
+  side: ['A'],
+  sz: ['0.4', '3'],
   cursor: ['1790000000001', '1790000000001_3'],
 }
 /** Values for other fields: at least one must be accepted. */

@@ -93,6 +93,7 @@ function fieldsOf({ properties = {}, required = [] }: z.core.JSONSchema.BaseSche
 const PRICED_FIELDS: Readonly<Record<string, readonly [value: unknown, text: string]>> = {
   dex: ['ALL_DEXES', 'flat if `dex` is `*` or `ALL_DEXES`'],
   block_height: [1, 'with `block_height`'],
+  height: [1, 'with `height`'],
 }
 
 /** Price in credits, including the higher prices that request fields cause. */

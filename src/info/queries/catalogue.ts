@@ -91,6 +91,7 @@ import { validatorSummaries } from './validatorSummaries.ts'
 import { vaultDetails } from './vaultDetails.ts'
 import { vaultSummaries } from './vaultSummaries.ts'
 import { webData2 } from './webData2.ts'
+import { x_slippage } from './x_slippage.ts'
 
 export const CATALOGUE: readonly AnyQuery[] = [
   activeAssetData,
@@ -183,6 +184,7 @@ export const CATALOGUE: readonly AnyQuery[] = [
   vaultDetails,
   vaultSummaries,
   webData2,
+  x_slippage,
 ]
 
 // Maps, so that `__proto__` and `constructor` are treated like any other unknown type.

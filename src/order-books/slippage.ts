@@ -1,0 +1,69 @@
+// Cost of a market order against the levels of one side. Invariants: no price beyond the known levels is assumed, so a
+// size that the book cannot fill stays unfilled; sums are exact, and only the stated results are rounded.
+
+import Big from 'big.js'
+import { SCALE_DECIMALS, trimDecimal } from '../core/decimal.ts'
+import type { Level, Levels } from '../protocol/feed/block.ts'
+import { midOf } from './mids.ts'
+
+/** Significant digits of the average price. */
+const PRICE_DIGITS = 12
+const BPS = 10_000
+/** Decimals of the slippage in basis points. */
+const BPS_DECIMALS = 4
+
+/** Sizes and prices are decimal strings. All results are rounded half up. */
+export interface Slippage {
+  /** Null if a side of the book is empty. */
+  readonly mid: string | null
+  /** Of the filled part, to 12 significant digits; null if nothing is filled. */
+  readonly avgPx: string | null
+  /** Price of the last level used; null if nothing is filled. */
+  readonly worstPx: string | null
+  readonly levels: number
+  readonly filledSz: string
+  readonly unfilledSz: string
+  /** Sum of price times size over the filled part, to 18 decimals. */
+  readonly notional: string
+  /** Distance of the average price from the mid, to 4 decimals; positive is a cost. Null without a mid or a fill. */
+  readonly slippageBps: string | null
+}
+
+/** A market order of size `sz`, which must be above zero. `B` buys the asks, `A` sells to the bids. */
+export function slippageOf(book: Levels, side: 'B' | 'A', sz: string): Slippage {
+  const size = new Big(sz)
+  let filled = new Big(0)
+  let notional = new Big(0)
+  let last: Level | null = null
+  let levels = 0
+  for (const level of book[side === 'B' ? 1 : 0]) {
+    const rest = size.minus(filled)
+    if (rest.eq(0)) break
+    const taken = rest.lt(level.sz) ? rest : new Big(level.sz)
+    filled = filled.plus(taken)
+    notional = notional.plus(taken.times(level.px))
+    last = level
+    levels++
+  }
+  const [[bid], [ask]] = book
+  const mid = midOf(bid?.px ?? null, ask?.px ?? null, null)
+  const isPriced = !filled.eq(0)
+  return {
+    mid,
+    avgPx: isPriced ? wireText(notional.div(filled).prec(PRICE_DIGITS)) : null,
+    worstPx: last?.px ?? null,
+    levels,
+    filledSz: wireText(filled),
+    unfilledSz: wireText(size.minus(filled)),
+    notional: wireText(notional),
+    slippageBps: mid !== null && isPriced ? bpsText(filled.times(mid), notional, side) : null,
+  }
+}
+
+function bpsText(fair: Big, paid: Big, side: 'B' | 'A'): string | null {
+  if (fair.eq(0)) return null
+  const cost = side === 'B' ? paid.minus(fair) : fair.minus(paid)
+  return wireText(cost.times(BPS).div(fair).round(BPS_DECIMALS))
+}
+
+const wireText = (value: Big): string => trimDecimal(value.round(SCALE_DECIMALS).toFixed())
