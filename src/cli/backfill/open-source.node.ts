@@ -89,7 +89,7 @@ function openGateway(
   let credits = 0
   const toMs = 'timeMs' in to ? Math.min(to.timeMs, held.end.time) : held.end.time
   const url = new URL(source).origin
-  const files = gatewayFiles({ url, key, chain, fromMs: from.timeMs, toMs }, (cost) => {
+  const files = gatewayFiles({ url, key, chain }, { fromMs: from.timeMs, toMs }, (cost) => {
     credits += cost
   })
   return ok({ files, credits: () => credits })

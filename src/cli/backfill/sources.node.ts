@@ -1,17 +1,21 @@
 // Lists and opens the files of a source: a local folder; a requester-pays S3 bucket such as
 // s3://hl-mainnet-node-data/node_fills_by_block; or the archive of a different gateway, through signed links. Invariants: until
-// the user has accepted the cost, only listings of a bucket are fetched. A file whose SHA-256 differs from the listing is not read.
+// the user has accepted the cost, only listings of a bucket are fetched.
 
-import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { AwsClient } from 'aws4fetch'
-import * as z from 'zod'
 import { err, ok, type Result } from '../../core/result.ts'
-import { DAY_MS } from '../../core/time.ts'
 import { visible } from '../../core/visible.ts'
 import { decompress } from './decompress.node.ts'
+import {
+  fetchVerified,
+  type HistoryFile,
+  type HistoryGateway,
+  type HistoryRange,
+  historyFiles,
+} from './gateway-history.node.ts'
 import { SourceError } from './read-blocks.ts'
 import { formOf, type PlannedFile, type SourceFile } from './source-files.ts'
 
@@ -171,77 +175,22 @@ function unreadableText(folder: string, code = 'unknown'): string {
   return `${folder} cannot be read (${code}). Give this user read access.`
 }
 
-/** Links expire after an hour, so each request asks only for links that will be used soon. */
-const PAGE = 100
-const TIMEOUT_MS = 60_000
-
-const File = z.looseObject({ key: z.string(), bytes: z.int(), sha256: z.string(), link: z.string() })
-const BucketPage = z.looseObject({
-  data: z.looseObject({ files: z.array(File), next: z.string().nullable(), credits: z.number() }),
-})
-const ErrorBody = z.looseObject({ error_message: z.string() })
-
-export interface OtherGateway {
-  readonly url: string
-  readonly key: string
-  readonly chain: string
-  /** Time range in which the first block of a file must lie, Unix ms. */
-  readonly fromMs: number
-  readonly toMs: number
-}
-
-/** The event segments of a different gateway, day by day. `onCost` receives the credits charged for links. */
+/** The event segments of a different gateway whose first block lies in the range. `onCost` receives the credits charged for links. */
 export async function* gatewayFiles(
-  from: OtherGateway,
+  from: HistoryGateway,
+  range: HistoryRange,
   onCost: (credits: number) => void,
 ): AsyncGenerator<PlannedFile> {
-  for (let dayMs = from.fromMs; dayMs <= from.toMs; dayMs = (Math.floor(dayMs / DAY_MS) + 1) * DAY_MS) {
-    const endMs = Math.min(from.toMs, (Math.floor(dayMs / DAY_MS) + 1) * DAY_MS - 1)
-    for (let after: string | null = ''; after !== null; ) {
-      const page: z.infer<typeof BucketPage>['data'] = await listFiles(from, dayMs, endMs, after)
-      onCost(page.credits)
-      for (const file of page.files) yield plannedFile(from, file)
-      after = page.next
-    }
-  }
+  for await (const file of historyFiles(from, 'events', range, onCost)) yield plannedFile(from, file)
 }
 
-function plannedFile({ url }: OtherGateway, { key, bytes, sha256, link }: z.infer<typeof File>): PlannedFile {
+function plannedFile(from: HistoryGateway, file: HistoryFile): PlannedFile {
+  const { key, bytes } = file
   const form = formOf(key)
-  if (form?.kind !== 'archive') throw new SourceError(`${visible(key)} of ${url} is not an event segment.`)
-  return { path: key, bytes, form, open: () => decompress(key, fetchVerified(new URL(link, url), sha256)) }
+  if (form?.kind !== 'archive') throw new SourceError(`${visible(key)} of ${from.url} is not an event segment.`)
+  return { path: key, bytes, form, open: () => decompress(key, fetched(from, file)) }
 }
 
-async function* fetchVerified(url: URL, sha256: string): AsyncGenerator<Uint8Array> {
-  const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) })
-  if (!response.ok) throw new Error(`status ${response.status}`)
-  const body = new Uint8Array(await response.arrayBuffer())
-  if (createHash('sha256').update(body).digest('hex') !== sha256)
-    throw new Error('its SHA-256 differs from the listing')
-  yield body
-}
-
-async function listFiles({ url, key, chain }: OtherGateway, fromMs: number, toMs: number, after: string) {
-  const target = new URL(`/v1/${encodeURIComponent(chain)}/history/files`, url)
-  const params = { from: String(fromMs), to: String(toMs), products: 'events', limit: String(PAGE) }
-  target.search = new URLSearchParams(after === '' ? params : { ...params, after }).toString()
-  const headers = { authorization: `Bearer ${key}` }
-  const response = await fetch(target, { headers, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) }).catch(
-    (error: Error) => error,
-  )
-  if (response instanceof Error)
-    throw new SourceError(
-      `No gateway responds at ${url} (${visible(response.message)}). Check the URL and the network.`,
-    )
-  const json: unknown = await response.json().catch(() => null)
-  if (!response.ok) throw new SourceError(`${url} rejected the request: ${visible(errorText(response.status, json))}`)
-  const page = BucketPage.safeParse(json)
-  if (!page.success)
-    throw new SourceError(`${url} does not respond like a Weir gateway with an archive. Check the URL.`)
-  return page.data.data
-}
-
-function errorText(status: number, json: unknown): string {
-  const refusal = ErrorBody.safeParse(json)
-  return refusal.success ? refusal.data.error_message : `status ${status}, not from a Weir gateway. Check the URL.`
+async function* fetched(from: HistoryGateway, file: HistoryFile): AsyncGenerator<Uint8Array> {
+  yield await fetchVerified(from, file)
 }

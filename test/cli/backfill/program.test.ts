@@ -89,10 +89,13 @@ function links(query: URLSearchParams): object {
       key,
       bytes: bytes.length,
       sha256: key === forged ? sha256.replaceAll(/\d/g, '0') : sha256,
+      from_height: 300,
+      to_height: 301,
+      from_ms: DAY,
       link: `/linked/a/${key}`,
     }
   })
-  return { data: { files, credits: 0.5, next: isLast ? null : 'more' } }
+  return { data: { files, credits: '0.5', next: isLast ? null : 'more' } }
 }
 let forged = ''
 
