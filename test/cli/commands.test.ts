@@ -4,6 +4,7 @@ import { expect, it, test } from 'vitest'
 import { adminProgram } from '../../src/cli/admin.node.ts'
 import { progressMeter } from '../../src/cli/backfill/progress-meter.node.ts'
 import { backfillProgram } from '../../src/cli/backfill.node.ts'
+import { exportProgram } from '../../src/cli/export.node.ts'
 import { keysProgram } from '../../src/cli/keys.node.ts'
 import { REPLAY } from '../../src/cli/replay.node.ts'
 import type { Shell } from '../../src/cli/shell.node.ts'
@@ -19,6 +20,7 @@ const PROGRAMS = [
   adminProgram(NOWHERE),
   keysProgram(NOWHERE),
   backfill,
+  exportProgram(NOWHERE),
   WATCH,
   REPLAY,
   FEED,

@@ -3,19 +3,22 @@
 // the live data.
 
 import { createHash } from 'node:crypto'
-import { cpSync, globSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { exportProgram } from '../../src/cli/export.node.ts'
 import { createClient } from '../../src/client/create-client.client.ts'
 import { STREAM_FOLDER } from '../../src/feeder/streams.ts'
 import type { Levels } from '../../src/protocol/feed/block.ts'
+import { booksOf, rowsIn } from '../cli/export/parquet-books.ts'
+import { say } from '../cli/stub.ts'
 import { hashOf } from '../kit/book-hash.ts'
 import { ADMIN_TOKEN, type Exchange, type GatewayProcess, startExchange, startGateway } from '../kit/gateway.ts'
 import { nodeBlocks } from '../kit/node-blocks.ts'
 import { OrderBookReplica, type OrdersFrame } from '../kit/order-book-replica.ts'
-import { lastingPort, run } from '../kit/program.ts'
+import { lastingPort, run, scratch } from '../kit/program.ts'
 import { Socket } from '../kit/socket.ts'
 import { PYTHON, runPython } from './package/python.ts'
 
@@ -170,7 +173,7 @@ function withDenseBlocks(below: number): string {
       const time = Date.parse(`${block.block_time.slice(0, 23)}Z`)
       const more = Array.from({ length: DENSE[at] ?? 0 }, (_, i) => [
         OWNER,
-        { ...template, time, oid: at * 10_000 + i, tid: at * 10_000 + i },
+        { ...template, coin: '@1', time, oid: at * 10_000 + i, tid: at * 10_000 + i },
       ])
       return JSON.stringify({ ...block, events: [...events, ...more] })
     })
@@ -178,6 +181,26 @@ function withDenseBlocks(below: number): string {
   }
   return folder
 }
+
+it('exported books equal the exchange’s at the height of each', async () => {
+  const headers = { authorization: `Bearer ${key}` }
+  const covered = await fetch(`${gateway.url}/v1/hyperliquid/history/coverage`, { headers })
+  const { data } = (await covered.json()) as { data: Record<'from' | 'to', { time_ms: number }> }
+  const times = { from: data.from.time_ms, to: data.to.time_ms }
+  const range = Object.entries(times).map(([name, ms]) => `--${name} ${new Date(ms).toISOString()}`)
+  const folder = scratch()
+  const line = `--for parquet --coin ${COIN} ${range.join(' ')} --out ${folder.path} --yes`
+  const said = await say(exportProgram, line, { WEIR_URL: gateway.url, WEIR_KEY: key })
+  expect(said.failed, said.notes.join()).toBe(false)
+  const books = new Map<number, Levels>()
+  for (const name of readdirSync(join(folder.path, COIN)))
+    for (const { last, levels } of booksOf(await rowsIn(join(folder.path, COIN, name))))
+      books.set(Number(last.height), levels)
+  folder.remove()
+  const seen = truths.filter(({ height }) => books.has(height))
+  expect(seen.length).toBeGreaterThan(20)
+  expect(seen.filter(({ height, books: truth }) => hashOf(books.get(height)!) !== truth[COIN])).toEqual([])
+}, 120_000)
 
 it('older blocks of the node are imported below the archive, once', async () => {
   interface State {

@@ -44,22 +44,23 @@ export interface HistoryRange {
 export type HistoryFile = z.infer<typeof File>
 export type HistoryCost = z.infer<typeof CostBody>['data']
 
-/** The files of a product, day by day. `onCost` receives the credits charged for links. */
+/** The files of a product, day by day. `onCost` receives the credits charged for links, which are listed `page` at a time. */
 export async function* historyFiles(
   gateway: HistoryGateway,
   product: string,
   { fromMs, toMs }: HistoryRange,
   onCost: (credits: number) => void,
+  page: number = PAGE,
 ): AsyncGenerator<HistoryFile> {
   for (let dayMs = fromMs; dayMs <= toMs; dayMs = (Math.floor(dayMs / DAY_MS) + 1) * DAY_MS) {
     const endMs = Math.min(toMs, (Math.floor(dayMs / DAY_MS) + 1) * DAY_MS - 1)
-    const range = { from: String(dayMs), to: String(endMs), products: product, limit: String(PAGE) }
+    const range = { from: String(dayMs), to: String(endMs), products: product, limit: String(page) }
     for (let after: string | null = ''; after !== null; ) {
       const params: Record<string, string> = after === '' ? range : { ...range, after }
-      const page: z.infer<typeof FilesBody>['data'] = (await ask(gateway, 'files', params, FilesBody)).data
-      onCost(page.credits)
-      yield* page.files
-      after = page.next
+      const found: z.infer<typeof FilesBody>['data'] = (await ask(gateway, 'files', params, FilesBody)).data
+      onCost(found.credits)
+      yield* found.files
+      after = found.next
     }
   }
 }
