@@ -182,14 +182,18 @@ function withDenseBlocks(below: number): string {
   return folder
 }
 
-it('exported books equal the exchange’s at the height of each', async () => {
+/** The archived times, as ISO 8601. */
+async function coveredTimes(): Promise<[from: string, to: string]> {
   const headers = { authorization: `Bearer ${key}` }
   const covered = await fetch(`${gateway.url}/v1/hyperliquid/history/coverage`, { headers })
   const { data } = (await covered.json()) as { data: Record<'from' | 'to', { time_ms: number }> }
-  const times = { from: data.from.time_ms, to: data.to.time_ms }
-  const range = Object.entries(times).map(([name, ms]) => `--${name} ${new Date(ms).toISOString()}`)
+  return [new Date(data.from.time_ms).toISOString(), new Date(data.to.time_ms).toISOString()]
+}
+
+it('exported books equal the exchange’s at the height of each', async () => {
+  const [from, to] = await coveredTimes()
   const folder = scratch()
-  const line = `--for parquet --coin ${COIN} ${range.join(' ')} --out ${folder.path} --yes`
+  const line = `--for parquet --coin ${COIN} --from ${from} --to ${to} --out ${folder.path} --yes`
   const said = await say(exportProgram, line, { WEIR_URL: gateway.url, WEIR_KEY: key })
   expect(said.failed, said.notes.join()).toBe(false)
   const books = new Map<number, Levels>()
@@ -200,6 +204,17 @@ it('exported books equal the exchange’s at the height of each', async () => {
   const seen = truths.filter(({ height }) => books.has(height))
   expect(seen.length).toBeGreaterThan(20)
   expect(seen.filter(({ height, books: truth }) => hashOf(books.get(height)!) !== truth[COIN])).toEqual([])
+}, 120_000)
+
+it('examples/fill-quality.ts replays the archive and fills some of its orders', async () => {
+  const env = { WEIR_URL: gateway.url, WEIR_KEY: key }
+  const program = run('../examples/fill-quality.ts', [COIN, ...(await coveredTimes())], env)
+  const lines = [await program.line(() => true, 60_000), await program.line(() => true), await program.line(() => true)]
+  expect(lines).toEqual([
+    expect.stringMatching(/^[1-9]\d* trades, [1-9]\d* orders, \d+ timeouts$/),
+    expect.stringMatching(/^bids: \d+ filled/),
+    expect.stringMatching(/^asks: \d+ filled/),
+  ])
 }, 120_000)
 
 it('older blocks of the node are imported below the archive, once', async () => {
