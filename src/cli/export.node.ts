@@ -95,26 +95,30 @@ async function exportBooks(options: Options, shell: Shell, retryMs: number): Pro
   const source = gatewayTape(gateway, addCost, retryMs)
   const coins = new Set(options.coin)
   const tape = new HistoryTape(source, { ...range.value, coins, hasTrades })
+  const known = await tape.open()
+  const unknown = known && options.coin.find((coin) => !known.includes(coin))
+  if (known && unknown) return err(unknownText(unknown, known))
   const folder = resolve(options.out)
   const progress = (timeMs: number) => shell.note(`Reached ${new Date(timeMs).toISOString()}.`)
   const written = await writeBooks(tape.events(), (of) => open(folder, of), progress)
-  return report(written, tape, credits, [...coins], shell)
+  return report(written, tape, credits, shell)
+}
+
+function unknownText(coin: string, known: readonly string[]): string {
+  const meant = nearestName(coin, known)
+  const hint = meant === undefined ? '' : ` (did you mean ${meant}?)`
+  return `${coin} has no book at the start of the range${hint}. If it was listed later, start the range after that.`
 }
 
 function report(
   written: readonly WrittenFile[],
-  { last, coins: known }: HistoryTape,
+  { last }: HistoryTape,
   credits: number,
-  coins: readonly string[],
   shell: Shell,
 ): Result<null, string> {
   if (last === null) return err('The archive has no blocks in this range.')
   for (const { path, rows, gaps } of written)
     shell.print(`${path}  ${rows} rows${gaps > 0 ? `, ${gaps} ${gaps === 1 ? 'gap' : 'gaps'}` : ''}`)
-  for (const coin of coins.filter((coin) => known?.includes(coin) === false)) {
-    const meant = nearestName(coin, known ?? [])
-    shell.note(`${coin} had no book at the start${meant === undefined ? '' : ` (did you mean ${meant}?)`}.`)
-  }
   shell.note(`The last block is ${last.height} of ${new Date(last.time).toISOString()}.`)
   shell.note(`The links cost ${Number(credits.toFixed(6))} credits.`)
   return ok(null)

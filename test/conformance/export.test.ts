@@ -2,7 +2,7 @@
 // run: its columns and metadata are compared with those that its serializer defines.
 
 import { spawnSync } from 'node:child_process'
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { exportProgram } from '../../src/cli/export.node.ts'
@@ -40,6 +40,8 @@ afterAll(() => {
   folder.remove()
 })
 
+/** The query of the documentation. */
+const EXAMPLE = /```sql\n([\s\S]*?)```/.exec(readFileSync('docs/guides/backtests.md', 'utf8'))![1]!
 const missing = missingDuckDb()
 if (missing !== null) console.log(`DuckDB is skipped: ${missing}`)
 
@@ -57,16 +59,17 @@ describe.skipIf(missing !== null)('DuckDB', () => {
       ...['height BIGINT', 'time_ms BIGINT', 'kind VARCHAR', 'seq BIGINT', 'side VARCHAR', 'px VARCHAR', 'sz VARCHAR'],
       'n INTEGER',
     ])
-    // The newest row of each level since the last snapshot.
-    const rows = await duckDb.ask(`
-      SELECT side, px, sz, n FROM read_parquet(${file}, file_row_number = true)
-      WHERE height >= (SELECT max(height) FROM ${file} WHERE kind = 'snapshot')
-      QUALIFY row_number() OVER (PARTITION BY side, px::DECIMAL(38, 18) ORDER BY file_row_number DESC) = 1 AND n > 0
-      ORDER BY px::DOUBLE`)
-    const side = (name: string) => rows.filter((row) => row.side === name).map(({ px, sz, n }) => ({ px, sz, n }))
+    const rows = (await duckDb.ask(EXAMPLE.replaceAll('books/', 'parquet/'))) as {
+      side: string
+      px: string
+      sz: string
+      n: number
+    }[]
+    const sorted = rows.toSorted((a, b) => Number(a.px) - Number(b.px))
+    const side = (name: string) => sorted.filter((row) => row.side === name).map(({ px, sz, n }) => ({ px, sz, n }))
     expect([side('B').reverse(), side('A')]).toEqual(truth)
-    const sorted = `SELECT height, lag(height) OVER () AS before FROM ${file}`
-    expect(await duckDb.ask(`SELECT count(*) AS bad FROM (${sorted}) WHERE height < before`)).toEqual([{ bad: 0n }])
+    const steps = `SELECT height, lag(height) OVER () AS before FROM ${file}`
+    expect(await duckDb.ask(`SELECT count(*) AS bad FROM (${steps}) WHERE height < before`)).toEqual([{ bad: 0n }])
   })
 
   it('finds the columns and metadata of NautilusTrader, and folds them to the same book', async () => {

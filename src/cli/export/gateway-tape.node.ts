@@ -40,10 +40,10 @@ export function gatewayTape(gateway: HistoryGateway, onCost: (credits: number) =
   }
 }
 
-async function readCheckpoint(lines: AsyncIterable<string>, wanted: ReadonlySet<string>) {
+async function readCheckpoint(lines: AsyncIterable<string>, selected: ReadonlySet<string>) {
   let head: CheckpointHead | null = null
   const books: ArchivedBook[] = []
-  const starts = [...wanted].map((coin) => `{"coin":${JSON.stringify(coin)},`)
+  const starts = [...selected].map((coin) => `{"coin":${JSON.stringify(coin)},`)
   for await (const line of lines) {
     if (head === null) head = JSON.parse(line) as CheckpointHead
     else if (starts.some((start) => line.startsWith(start))) books.push(JSON.parse(line) as ArchivedBook)

@@ -70,23 +70,31 @@ export class HistoryTape {
   #dayMs = -1
   /** The last block of the range so far. */
   last: { readonly height: number; readonly time: number } | null = null
-  /** Coins of the first checkpoint; null if there is none. */
-  coins: readonly string[] | null = null
+  #startMs: number
 
   constructor(source: TapeSource, request: TapeRequest) {
     this.#source = source
     this.#request = request
+    this.#startMs = minuteOf(request.fromMs)
     this.#tapes = [...request.coins].map((coin) => new BookTape(coin))
+  }
+
+  /**
+   * Reads the checkpoint before the range. Call it before `events`. Returns the coins that have a book in it, or null if there is no
+   * checkpoint.
+   */
+  async open(): Promise<readonly string[] | null> {
+    const first = await this.#firstCheckpoint()
+    if (first === null) return null
+    this.#startMs = minuteOf(first.timeMs)
+    return this.#restart(first)
   }
 
   async *events(): AsyncGenerator<CoinEvent> {
     const { coins, fromMs, toMs, hasTrades } = this.#request
-    const first = await this.#firstCheckpoint()
-    if (first) await this.#restart(first)
-    const startMs = minuteOf(first?.timeMs ?? fromMs)
     const events = hasTrades ? this.#source.segments('events', { fromMs: minuteOf(fromMs), toMs }) : noSegments()
     const trades = new TradeReader(coins, events)
-    for await (const segment of this.#source.segments('books', { fromMs: startMs, toMs })) {
+    for await (const segment of this.#source.segments('books', { fromMs: this.#startMs, toMs })) {
       await trades.read(segment.last)
       for await (const line of segment.lines()) {
         const block = readBooksLine(line, coins)
@@ -141,12 +149,12 @@ export class HistoryTape {
     this.#hasCheckpoints = false
   }
 
-  async #restart(checkpoint: TapeCheckpoint): Promise<void> {
+  async #restart(checkpoint: TapeCheckpoint): Promise<readonly string[]> {
     this.#pending = null
     const { head, coins, books } = await checkpoint.read(this.#request.coins)
-    this.coins ??= coins
     for (const tape of this.#tapes)
       if (tape.isLost) tape.restart(head, books.find(({ coin }) => coin === tape.coin) ?? null)
+    return coins
   }
 }
 

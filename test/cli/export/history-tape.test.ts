@@ -43,6 +43,7 @@ async function tapeOf(plan: RecordingPlan, range: TimeRange, reads: number[] = [
   const recording = record(plan)
   const request = { ...range, coins: new Set<string>(COINS), hasTrades: true }
   const tape = new HistoryTape(sourceOf(recording.objects, reads), request)
+  await tape.open()
   const events: CoinEvent[] = []
   for await (const event of tape.events()) events.push(event)
   return { ...recording, events, tape }

@@ -109,11 +109,12 @@ it.each([
   expect([said.failed, said.notes.join()]).toEqual([true, expect.stringContaining(why)])
 })
 
-it('explains a rejected key, and names a misspelled coin', async () => {
+it('explains a rejected key, and stops before it fetches segments for a misspelled coin', async () => {
   const rejected = await run(`--for parquet --coin BTC ${WINDOW}`, { WEIR_KEY: 'x' })
   expect(rejected.notes.join()).toContain('The API key is unknown.')
   const unknown = await run(`--for parquet --coin btc ${WINDOW} --out ${folder.path}/u --yes`)
-  expect(unknown.notes.join()).toContain('btc had no book at the start (did you mean BTC?)')
+  expect(unknown.notes.join()).toContain('btc has no book at the start of the range (did you mean BTC?)')
+  expect(server.fetched).toEqual(['archive/c/checkpoints/400.gz'])
 })
 
 /** The rows of `data.npy` in an archive, read by its own directory. */

@@ -22,6 +22,7 @@ const ORDER: readonly string[] = [
   'docs/get-started.md',
   'docs/guides/order-books.md',
   'docs/guides/replay.md',
+  'docs/guides/backtests.md',
   'docs/guides/pipelines.md',
   'docs/guides/migrate.md',
   'examples/README.md',
