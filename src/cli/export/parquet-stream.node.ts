@@ -7,8 +7,8 @@ import { fileWriter, ParquetWriter, type SchemaElement } from 'hyparquet-writer'
 
 /** gzip, which all readers support without another package. */
 const CODEC = { codec: 'GZIP', compressors: { GZIP: (bytes: Uint8Array) => gzipSync(bytes, { level: 4 }) } } as const
-/** Rows per group, about 10 MB in memory. */
-const GROUP_ROWS = 65_536
+/** Rows per group, a few MB in memory. */
+const GROUP_ROWS = 16_384
 
 export type ParquetCell = string | number | bigint | Uint8Array | null
 export type ParquetColumn = SchemaElement & { readonly name: string }

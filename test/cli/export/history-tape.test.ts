@@ -137,6 +137,15 @@ describe('an export', () => {
     }
   })
 
+  it('reports a repair of one book as a gap of that book alone', async () => {
+    const all = await tapeOf({ ...PLAN, repaired: (at) => at === 430 }, RANGE)
+    const gapsOf = (coin: string) => all.events.filter((one) => one.coin === coin && one.event.kind === 'gap')
+    expect(gapsOf('BTC').map(({ event }) => event.height)).toEqual([430])
+    expect(gapsOf('xyz:GOLD')).toEqual([])
+    for (const coin of COINS) check(coin, all)
+    expect(check('xyz:GOLD', all).filter((height) => height > 430 && height < 500).length).toBeGreaterThan(20)
+  })
+
   it('starts with a gap if no checkpoint precedes the range, and ends with it if none follows', async () => {
     const late = await tapeOf({ ...PLAN, checkpoints: (at) => at === 500 }, RANGE)
     const [first, ...rest] = late.events.filter(({ coin }) => coin === 'BTC').map(({ event }) => event)

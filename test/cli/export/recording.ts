@@ -44,6 +44,8 @@ export interface RecordingPlan {
   readonly missing?: (height: number) => boolean
   /** Heights of which the changes are unknown. */
   readonly unknown?: (height: number) => boolean
+  /** Heights before which the book of BTC was repaired. */
+  readonly repaired?: (height: number) => boolean
   /** Heights from which a new epoch counts. */
   readonly epochs?: readonly number[]
   /** A checkpoint is written after these heights. */
@@ -89,6 +91,7 @@ export function record({ startMs, blocks, stepMs, seed, epochs = [], ...plan }: 
       px: `${mids.get('BTC')}.5`,
       sz: digits(0.001 + whole(100) / 1_000, 3),
     }))
+    const repairs = plan.repaired?.(height) && { repaired: ['BTC'] }
     const isUnknown = plan.unknown?.(height) === true
     recorded.push({
       height,
@@ -96,7 +99,16 @@ export function record({ startMs, blocks, stepMs, seed, epochs = [], ...plan }: 
       epoch,
       books: new Map([...books].map(([coin, book]) => [coin, book.levels()])),
       trades,
-      booksLine: JSON.stringify({ v: 1, t: 'block', epoch, height, time, px: {}, books: isUnknown ? null : changes }),
+      booksLine: JSON.stringify({
+        v: 1,
+        t: 'block',
+        epoch,
+        height,
+        time,
+        px: {},
+        ...repairs,
+        books: isUnknown ? null : changes,
+      }),
       eventsLine: JSON.stringify({
         epoch,
         v: 1,
