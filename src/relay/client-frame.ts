@@ -18,8 +18,8 @@ const MAX_DEPTH = 32
 
 /** Fields of info requests in `post` that clients may misplace next to `request`. */
 export const INFO_FIELDS: readonly string[] = (
-  'aggregateByTime block_height builder coin cursor dex endTime limit mantissa nSigFigs oid outcome ' +
-  'req reversed rows source startTime token tokenId user users vaultAddress venue'
+  'aggregateByTime block_height builder coin cursor dex endTime height limit mantissa nSigFigs oid outcome ' +
+  'req reversed rows side source startTime sz token tokenId user users vaultAddress venue'
 ).split(' ')
 
 const fieldsOf = (schema: z.core.$ZodType) => Object.keys(shapeAt(schema, undefined, []))

@@ -11,6 +11,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { exportProgram } from '../../src/cli/export.node.ts'
 import { createClient } from '../../src/client/create-client.client.ts'
 import { STREAM_FOLDER } from '../../src/feeder/streams.ts'
+import { slippageOf } from '../../src/order-books/slippage.ts'
 import type { Levels } from '../../src/protocol/feed/block.ts'
 import { booksOf, rowsIn } from '../cli/export/parquet-books.ts'
 import { say } from '../cli/stub.ts'
@@ -123,6 +124,20 @@ it('archived books equal the exchange’s, before and after a kill', async () =>
   expect(looked).toBeGreaterThan(100)
 }, 120_000)
 
+it('x_slippage computes from the archived book of a height', async () => {
+  const { height } = truths.at(-20)!
+  const book = await bookAt(COIN, height)
+  if (typeof book === 'string') throw new Error(book)
+  for (const [side, sz] of [['B', '0.5'] as const, ['A', '1000000000'] as const]) {
+    const reply = await gateway.info(key, { type: 'x_slippage', coin: COIN, side, sz, height })
+    expect([reply.status, reply.headers.get('x-credits-cost')]).toEqual([200, '10'])
+    expect(await reply.json()).toMatchObject({ height, side, ...slippageOf(book.levels, side, sz) })
+  }
+  const live = await gateway.info(key, { type: 'x_slippage', coin: COIN, side: 'B', sz: '0.5' })
+  expect([live.status, live.headers.get('x-credits-cost')]).toEqual([200, '1'])
+  expect(await live.json()).toMatchObject({ coin: COIN, unfilledSz: '0.0', slippageBps: expect.any(String) })
+}, 60_000)
+
 it('a replay equals the live data and ends', async () => {
   const first = truths.at(-40)!.height
   const last = truths.at(-5)!.height
@@ -182,19 +197,20 @@ function withDenseBlocks(below: number): string {
   return folder
 }
 
-/** The archived times, as ISO 8601. */
-async function coveredTimes(): Promise<[from: string, to: string]> {
-  const headers = { authorization: `Bearer ${key}` }
+/** The archived times, as ISO 8601. A replay up to the very last block would wait for the next one. */
+async function coveredTimes(own: string): Promise<[from: string, to: string]> {
+  const headers = { authorization: `Bearer ${own}` }
   const covered = await fetch(`${gateway.url}/v1/hyperliquid/history/coverage`, { headers })
   const { data } = (await covered.json()) as { data: Record<'from' | 'to', { time_ms: number }> }
-  return [new Date(data.from.time_ms).toISOString(), new Date(data.to.time_ms).toISOString()]
+  return [new Date(data.from.time_ms).toISOString(), new Date(data.to.time_ms - 1_000).toISOString()]
 }
 
 it('exported books equal the exchange’s at the height of each', async () => {
-  const [from, to] = await coveredTimes()
+  const own = await gateway.newKey('1000')
+  const [from, to] = await coveredTimes(own)
   const folder = scratch()
   const line = `--for parquet --coin ${COIN} --from ${from} --to ${to} --out ${folder.path} --yes`
-  const said = await say(exportProgram, line, { WEIR_URL: gateway.url, WEIR_KEY: key })
+  const said = await say(exportProgram, line, { WEIR_URL: gateway.url, WEIR_KEY: own })
   expect(said.failed, said.notes.join()).toBe(false)
   const books = new Map<number, Levels>()
   for (const name of readdirSync(join(folder.path, COIN)))
@@ -207,8 +223,9 @@ it('exported books equal the exchange’s at the height of each', async () => {
 }, 120_000)
 
 it('examples/fill-quality.ts replays the archive and fills some of its orders', async () => {
-  const env = { WEIR_URL: gateway.url, WEIR_KEY: key }
-  const program = run('../examples/fill-quality.ts', [COIN, ...(await coveredTimes())], env)
+  const own = await gateway.newKey('1000')
+  const env = { WEIR_URL: gateway.url, WEIR_KEY: own }
+  const program = run('../examples/fill-quality.ts', [COIN, ...(await coveredTimes(own))], env)
   const lines = [await program.line(() => true, 60_000), await program.line(() => true), await program.line(() => true)]
   expect(lines).toEqual([
     expect.stringMatching(/^[1-9]\d* trades, [1-9]\d* orders, \d+ timeouts$/),

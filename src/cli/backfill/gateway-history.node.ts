@@ -2,14 +2,17 @@
 // they expire after an hour and are charged when they are listed; a file whose SHA-256 differs from the listing is not read.
 
 import { createHash } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import * as z from 'zod'
-import { DAY_MS } from '../../core/time.ts'
+import { DAY_MS, SECOND_MS } from '../../core/time.ts'
 import { visible } from '../../core/visible.ts'
 import { SourceError } from './read-blocks.ts'
 
 /** Links expire after an hour, so each request asks only for links that will be used soon. */
 const PAGE = 100
 const TIMEOUT_MS = 60_000
+const TRIES = 6
+const MAX_WAIT_SECONDS = 30
 
 const Credits = z.coerce.number()
 const File = z.looseObject({
@@ -96,10 +99,7 @@ async function ask<T>(
 ): Promise<T> {
   const target = new URL(`/v1/${encodeURIComponent(chain)}/history/${what}`, url)
   target.search = new URLSearchParams(params).toString()
-  const headers = { authorization: `Bearer ${key}` }
-  const response = await fetch(target, { headers, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) }).catch(
-    (error: Error) => error,
-  )
+  const response = await fetchPatiently(target, { authorization: `Bearer ${key}` })
   if (response instanceof Error)
     throw new SourceError(
       `No gateway responds at ${url} (${visible(response.message)}). Check the URL and the network.`,
@@ -110,6 +110,17 @@ async function ask<T>(
   if (!body.success)
     throw new SourceError(`${url} does not respond like a Weir gateway with an archive. Check the URL.`)
   return body.data
+}
+
+/** Waits and retries while the gateway is busy or the rate limit of the key is reached. */
+async function fetchPatiently(target: URL, headers: Readonly<Record<string, string>>): Promise<Response | Error> {
+  for (let tries = 1; ; tries++) {
+    const init = { headers, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) } as const
+    const response = await fetch(target, init).catch((error: Error) => error)
+    if (response instanceof Error || tries === TRIES || ![429, 503].includes(response.status)) return response
+    const waitSeconds = Number(response.headers.get('retry-after') ?? 1)
+    await sleep(Math.min(waitSeconds, MAX_WAIT_SECONDS) * SECOND_MS)
+  }
 }
 
 function errorText(status: number, json: unknown): string {

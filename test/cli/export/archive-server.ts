@@ -9,6 +9,8 @@ export interface ArchiveServer {
   /** Keys of the objects whose links were listed, and so charged. */
   readonly listed: string[]
   readonly fetched: string[]
+  /** Number of calls that the rate limit rejects. */
+  rejections: number
   /** Changes bytes on their way. */
   damage: (key: string) => boolean
   close(): void
@@ -28,6 +30,10 @@ export async function serveArchive(objects: readonly RecordedObject[]): Promise<
     }
     if (request.headers.authorization !== `Bearer ${API_KEY}`)
       return void json({ error: true, error_message: 'The API key is unknown.' }, 401)
+    if (archive.rejections-- > 0) {
+      response.setHeader('retry-after', '0')
+      return void json({ error: true, error_message: 'Too many requests.' }, 429)
+    }
     const products = query.get('products')!.split(',')
     const isWithin = ({ product, from_ms: ms }: RecordedObject) =>
       products.includes(product) && ms >= Number(query.get('from')) && ms <= Number(query.get('to'))
@@ -46,6 +52,6 @@ export async function serveArchive(objects: readonly RecordedObject[]): Promise<
     archive.listed.push(...files.map(({ key }) => key))
     json({ data: { files, next: end < found.length ? String(end) : null, credits: String(files.length) } })
   })
-  const archive: ArchiveServer = { ...server, listed: [], fetched: [], damage: () => false }
+  const archive: ArchiveServer = { ...server, listed: [], fetched: [], rejections: 0, damage: () => false }
   return archive
 }

@@ -36,6 +36,7 @@ beforeEach(() => {
   server.listed.length = 0
   server.fetched.length = 0
   server.damage = () => false
+  server.rejections = 0
 })
 
 const run = (line: string, env: Record<string, string> = {}) =>
@@ -87,6 +88,14 @@ describe('--for parquet', () => {
     expect(said.failed).toBe(true)
     expect(said.notes.at(-1)).toMatch(/checkpoints\/500\.gz cannot be fetched \(its SHA-256 differs/)
     expect(filesIn('d')).toEqual(['BTC'])
+  })
+
+  it('waits for the rate limit of the key, and gives up if it stays reached', async () => {
+    server.rejections = 5
+    expect((await run(`--for parquet --coin BTC ${WINDOW} --out ${folder.path}/r --yes`)).failed).toBe(false)
+    server.rejections = 6
+    const said = await run(`--for parquet --coin BTC ${WINDOW} --out ${folder.path}/r --yes`)
+    expect(said.notes).toEqual([expect.stringContaining('Too many requests.')])
   })
 
   it('writes a file per day', async () => {
