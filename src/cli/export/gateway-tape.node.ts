@@ -6,7 +6,8 @@ import { createGunzip } from 'node:zlib'
 import type { ArchivedBook, ArchivedCheckpoint } from '../../archive/archive/archive-read.ts'
 import { visible } from '../../core/visible.ts'
 import { fetchVerified, type HistoryFile, type HistoryGateway, historyFiles } from '../backfill/gateway-history.node.ts'
-import { SourceError, textLines } from '../backfill/read-blocks.ts'
+import { SourceError } from '../backfill/read-blocks.ts'
+import { textLines } from '../backfill/text-lines.ts'
 import type { TapeSource } from './history-tape.ts'
 
 /** Files that are fetched before they are needed, about 3 MB each. */
