@@ -57,8 +57,8 @@ export class FeederTrust {
     const { height } = block
     this.#completeness.onCopy(feeder, block, Date.now())
     this.#completeness.onCompared(feeder, block)
-    // Order rows are removed, because they are not compared and there may be many.
-    const bare = { ...block, orders: [], l4: [], payments: undefined }
+    // These parts are removed, because they are not compared and may be large.
+    const bare = { ...block, orders: [], l4: [], payments: undefined, oracle: undefined, writer: undefined }
     const copy = { texts: encodeBlock(bare, null), feeder: feeder.name }
     const { durable, chain } = this.#blocks
     if (!this.#comparison.compare(copy, Date.now(), () => this.#blocks.booksAt(height)))

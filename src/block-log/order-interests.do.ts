@@ -87,7 +87,7 @@ export class OrderInterests {
 
   /** The frames that a feeder gets before its welcome. */
   *initialFrames(): Generator<WantFrame, void> {
-    yield { type: 'want', orders: { add: [], drop: [] }, payments: true }
+    yield { type: 'want', orders: { add: [], drop: [] }, payments: true, extras: ['oracle', 'writer'] }
     const isWhole = this.#wokeMs === null
     const orders = { add: [...this.#names.orders.sent], drop: [] }
     const l4 = { add: [...this.#names.l4.sent], drop: [] }

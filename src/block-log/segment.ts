@@ -65,7 +65,7 @@ export type BooksTexts = Omit<BlockTexts, 'events' | 'orders' | 'l4' | 'payments
 export function encodeBlock(block: Block, epoch: string | null, through: readonly BuilderFill[] = []): BlockTexts {
   const px: Record<string, string> = {}
   for (const [, fill] of block.fills) if (hasMarketPrice(fill)) px[fill.coin] = fill.px
-  const { height, time, fills, ledger, funding, events, twaps, orders = [], l4 = [] } = block
+  const { height, time, fills, ledger, funding, events, twaps, oracle, writer, orders = [], l4 = [] } = block
   const relay: RelayEvents = { v: LOG_API_VERSION, t: 'events', height, time, fills, ledger }
   const books = block.books?.map((change) => ({ coin: change.coin, text: JSON.stringify(change) })) ?? null
   const bare = JSON.stringify({
@@ -75,8 +75,8 @@ export function encodeBlock(block: Block, epoch: string | null, through: readonl
     ...(twaps && { twaps }),
   })
   const digests = { events: digest(bare), books: books && digestOf(books) }
-  // Requested rows are not part of the digest, because copies of a block may differ in them.
-  const head = { epoch, ...(through.length > 0 && { through }) }
+  // Requested rows and extra parts are not part of the digest, because copies of a block may differ in them.
+  const head = { epoch, ...(through.length > 0 && { through }), ...(oracle && { oracle }), ...(writer && { writer }) }
   return {
     height,
     time,

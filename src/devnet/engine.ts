@@ -1,7 +1,9 @@
 // The exchange as one object: step() creates the next block. A block's content depends on seed and height only; the
-// time passed to step() only becomes its timestamp.
+// time passed to step() only becomes its timestamp and selects EVM transactions.
 
+import { bridgeActs } from './agents/bridge.ts'
 import { crowdActs } from './agents/crowd.ts'
+import { deployersAct } from './agents/deployers.ts'
 import { gamblersAct, sendInvalidOrders } from './agents/gambler.ts'
 import { makersAct } from './agents/maker.ts'
 import { walkPrices } from './agents/price-walk.ts'
@@ -91,9 +93,11 @@ function step(x: Exchange, timeNs: bigint): DevnetBlock {
   backstopActs(x)
   treasurerActs(x)
   bankersAct(x)
+  bridgeActs(x)
   liquidate(x, liquidationTurn(x))
   payFunding(x)
   stakersAct(x)
+  deployersAct(x)
   crowdActs(x)
   return x.block
 }

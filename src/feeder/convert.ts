@@ -3,8 +3,9 @@
 
 import * as z from 'zod'
 import { type Block, LedgerEvent, UserFill } from '../protocol/feed/block.ts'
+import { boundedEvents } from './extra-lines.ts'
 import { readFunding, readPayments } from './funding.ts'
-import { nodeTimeMs } from './streams.ts'
+import { EXTRA_STREAMS, nodeTimeMs, STREAM_FOLDER } from './streams.ts'
 
 /**
  * Events of one height by stream. Statuses are those of wanted wallets only. Null: this node does not write the stream.
@@ -14,6 +15,9 @@ export interface BlockEvents {
   readonly misc: readonly unknown[] | null
   readonly twaps: readonly unknown[] | null
   readonly statuses: readonly unknown[] | null
+  /** Null or absent also if the line of this block is unusable. */
+  readonly oracle?: readonly unknown[] | null
+  readonly writer?: readonly unknown[] | null
 }
 
 type EventParts = Omit<Block, 'height' | 'time' | 'books'>
@@ -33,6 +37,10 @@ export function convertEvents(events: BlockEvents, refuse: (reason: string) => v
   if (others.length > 0) parts.events = others
   if (events.twaps && events.twaps.length > 0) parts.twaps = [...events.twaps]
   if (events.statuses && events.statuses.length > 0) parts.orders = [...events.statuses]
+  for (const name of EXTRA_STREAMS) {
+    const rows = events[name]
+    if (rows) parts[name] = boundedEvents(rows, (reason) => refuse(`${STREAM_FOLDER[name]}: ${reason}`))
+  }
   return parts
 }
 

@@ -66,6 +66,7 @@ export class Feeder {
   #blockAt = Number.NEGATIVE_INFINITY
   /** Late lines counted by earlier readers. */
   #lateBefore = 0
+  #lateExtraBefore = 0
 
   /** `log` is called with one sentence for every unusual event. `random` is uniform in [0, 1). */
   constructor(options: FeederOptions, log: (message: string) => void, random: () => number) {
@@ -183,6 +184,7 @@ export class Feeder {
       gaps: this.#producer.gapHeights,
       refusedEvents: this.#producer.refusedEvents,
       lateLines: this.#lateBefore + (this.#reader?.lateLines ?? 0),
+      lateExtraLines: this.#lateExtraBefore + (this.#reader?.lateExtraLines ?? 0),
       stallMs: this.#stalls.worstMs,
       stalls: this.#stalls.seconds,
       booksKnown: this.#projector.books !== null,
@@ -255,6 +257,7 @@ export class Feeder {
   async #openReader(from: number, passedTime: string | null): Promise<void> {
     await this.#reader?.close()
     this.#lateBefore += this.#reader?.lateLines ?? 0
+    this.#lateExtraBefore += this.#reader?.lateExtraLines ?? 0
     this.#reader = this.#files.open(await this.#streams.names(performance.now()), from, passedTime, this.#log)
   }
 

@@ -8,7 +8,7 @@ import { type PairedBlock, type PairedGap, Pairing } from './pairing.ts'
 import type { FileRange } from './resume-point.ts'
 import type { FeedSession } from './session.ts'
 import { StreamFiles } from './stream-files.node.ts'
-import { REQUIRED_STREAMS, STREAM_FOLDER, STREAMS, type StreamName } from './streams.ts'
+import { type ExtraStream, isExtra, REQUIRED_STREAMS, STREAM_FOLDER, STREAMS, type StreamName } from './streams.ts'
 import { StreamTail } from './tail.node.ts'
 
 /** A stream is not read further while this many of its characters wait for the other streams. */
@@ -74,13 +74,13 @@ export class NodeFiles {
   }
 
   /**
-   * Required streams, and optional ones whose folder exists. Order statuses, most of the volume, are included only if
-   * wanted.
+   * Required streams, and optional ones whose folder exists. Order statuses, most of the volume, and extra streams are
+   * included only if wanted.
    */
-  async presentStreams(wantsStatuses: boolean): Promise<StreamName[]> {
+  async presentStreams(wantsStatuses: boolean, extras: ReadonlySet<ExtraStream> = new Set()): Promise<StreamName[]> {
     const present: StreamName[] = []
     for (const name of STREAMS) {
-      if (name === 'statuses' && !wantsStatuses) continue
+      if ((name === 'statuses' && !wantsStatuses) || (isExtra(name) && !extras.has(name))) continue
       if (REQUIRED_STREAMS.includes(name) || (await this.#streams[name].exists())) present.push(name)
     }
     return present
@@ -110,8 +110,10 @@ export class NodeReader {
   readonly #log: (message: string) => void
   /** Set when a line contradicts an earlier one: the node started over. */
   hasStartedOver = false
-  /** Lines of optional streams that arrived after their block. */
+  /** Lines of optional streams that arrived after their block, except those of extra streams. */
   lateLines = 0
+  /** Lines of extra streams that arrived after their block. */
+  lateExtraLines = 0
 
   constructor(tails: ReadonlyMap<StreamName, StreamTail>, pairing: Pairing, log: (message: string) => void) {
     this.#tails = tails
@@ -147,7 +149,7 @@ export class NodeReader {
     }
     const order = Math.max(...REQUIRED_STREAMS.map((name) => this.#tails.get(name)?.order ?? 0))
     for (const [name, tail] of this.#tails) {
-      const endedAt = tail.endedAt(order, nowMs)
+      const endedAt = isExtra(name) ? tail.idleAt(order, nowMs) : tail.endedAt(order, nowMs)
       if (endedAt !== null) this.#pairing.onEnd(name, endedAt)
     }
     return progressed
@@ -166,6 +168,11 @@ export class NodeReader {
   }
 
   #reportLate(stream: StreamName, height: number): void {
+    if (isExtra(stream)) {
+      // No block waits for these lines, so some are always late.
+      this.lateExtraLines++
+      return
+    }
     this.lateLines++
     this.#log(
       `${STREAM_FOLDER[stream]}: the line of height ${height} came after its block and is sent with the next one`,
@@ -180,6 +187,8 @@ const FLAG: Readonly<Record<StreamName, string>> = {
   misc: '--write-misc-events',
   twaps: '--write-fills',
   statuses: '--write-order-statuses',
+  oracle: '--write-hip3-oracle-updates',
+  writer: '--write-system-and-core-writer-actions',
 }
 const FLAGS = REQUIRED_STREAMS.map((name) => FLAG[name]).join(' ')
 
@@ -220,7 +229,7 @@ const STATUSES_MS = 60_000
 
 /**
  * Selects the streams to read: those that the node writes, except that order statuses, most of the volume, are read
- * only while they are wanted.
+ * only while they are wanted, and extra streams only if the gateway accepts them.
  */
 export class StreamSelection {
   readonly #files: NodeFiles
@@ -240,7 +249,7 @@ export class StreamSelection {
   async names(nowMs: number): Promise<StreamName[]> {
     const wantsStatuses = this.#session.wantedWallets.size > 0 || this.#session.l4.coins.size > 0
     if (wantsStatuses) this.#lastWantedMs = nowMs
-    const present = await this.#files.presentStreams(nowMs - this.#lastWantedMs < STATUSES_MS)
+    const present = await this.#files.presentStreams(nowMs - this.#lastWantedMs < STATUSES_MS, this.#session.extras)
     const isMissing = wantsStatuses && !present.includes('statuses')
     if (isMissing && !this.#lacksStatuses)
       this.#log('the gateway wants order statuses, but the node writes none. Run it with --write-order-statuses')

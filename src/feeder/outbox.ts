@@ -5,6 +5,7 @@
 import type { Block } from '../protocol/feed/block.ts'
 import { encodeFrame, JOINED_MAX_UNITS, PartJoiner } from '../protocol/feed/parts.ts'
 import { BlockFrame, type Verified } from '../protocol/feed/protocol.ts'
+import { EXTRA_STREAMS } from './streams.ts'
 
 /**
  * While more characters than this are unsent, new blocks omit the rows of coins, which are the bulk, because all
@@ -18,6 +19,10 @@ const MAX_UNSENT_ROW_UNITS = 8 * 1024 * 1024
  */
 const PAYMENTS_MAX_UNITS = 12 * 1024 * 1024
 
+/** Parts of a block that a gateway may not support. */
+export const OPTIONAL_PARTS = ['payments', ...EXTRA_STREAMS] as const
+export type OptionalPart = (typeof OPTIONAL_PARTS)[number]
+
 interface OutboxItem {
   readonly kind: 'block' | 'snapshot' | 'gone' | 'verified'
   /** The last height of a `gone`. */
@@ -28,6 +33,7 @@ interface OutboxItem {
   readonly coins: readonly string[]
   readonly texts: readonly string[]
   readonly payments?: 'known' | 'unknown'
+  readonly parts?: readonly OptionalPart[]
   /**
    * Characters that count towards the limit on production. 0 for a snapshot, whose size must not stop the next block.
    */
@@ -80,7 +86,7 @@ export class Outbox {
     const item = itemOf('block', block.height, block.height, encodeFrame({ type: 'block', ...block }))
     if (l4 && item.units > JOINED_MAX_UNITS) return this.pushBlock(bare)
     if (block.payments && item.units > PAYMENTS_MAX_UNITS) return this.pushBlock({ ...block, payments: null })
-    this.#push(withPayments(item, block))
+    this.#push(withParts(item, block))
     return block
   }
 
@@ -193,10 +199,11 @@ export class Outbox {
     this.#units = unitsOf(this.#items)
   }
 
-  /** Removes payments from the blocks, because the gateway does not support them. */
-  dropPayments(): void {
-    if (!this.#items.some(({ payments }) => payments)) return
-    this.#items = this.#items.map((item) => (item.payments ? reencode(item, { payments: undefined }) : item))
+  /** Removes parts from the blocks, because the gateway does not support them. */
+  dropParts(dropped: readonly OptionalPart[]): void {
+    const without = Object.fromEntries(dropped.map((name) => [name, undefined]))
+    const isAffected = ({ parts = [] }: OutboxItem) => parts.some((name) => dropped.includes(name))
+    this.#items = this.#items.map((item) => (isAffected(item) ? reencode(item, without) : item))
     this.#units = unitsOf(this.#items)
   }
 
@@ -234,8 +241,10 @@ function goneItem(from: number, to: number): OutboxItem {
   return itemOf('gone', from, to, [JSON.stringify({ type: 'gone', first: to + 1 })])
 }
 
-function withPayments(item: OutboxItem, { payments }: Pick<Block, 'payments'>): OutboxItem {
-  return payments === undefined ? item : { ...item, payments: payments ? 'known' : 'unknown' }
+function withParts(item: OutboxItem, block: Pick<Block, OptionalPart>): OutboxItem {
+  const parts = OPTIONAL_PARTS.filter((name) => block[name] !== undefined)
+  const payments = parts.includes('payments') && ({ payments: block.payments ? 'known' : 'unknown' } as const)
+  return { ...item, parts, ...payments }
 }
 
 /** Returns a block with some fields changed. Other items are returned unchanged. */
@@ -249,5 +258,5 @@ function reencode(item: OutboxItem, change: Partial<BlockFrame>): OutboxItem {
   }
   if (!whole) throw new Error('an outbox item holds parts of different frames')
   const frame = { ...whole, ...change }
-  return withPayments(itemOf('block', item.from, item.height, encodeFrame(frame)), frame)
+  return withParts(itemOf('block', item.from, item.height, encodeFrame(frame)), frame)
 }

@@ -4,11 +4,12 @@
 //   - When a required stream's next line has a later height, the line will never arrive, so the height is a gap.
 //   - A due block waits for an optional stream until that stream has a line of this or a later height. It also stops
 //     waiting when the stream was read to its end a short time after the block was due.
+//   - No block waits for an extra stream, except while more of it can be read at once.
 //   - An optional stream's line of a passed height is late: it is sent with the next block, and waits get longer.
 //   - Any other line of a passed height was written again by a restarted node. If its time is different, it is of a
-//     different chain, because a height has one time, and times rise.
+//     different chain, because a height has one time, and times rise. Such a line of an extra stream is ignored.
 
-import { nodeTimeMs, REQUIRED_STREAMS, type StreamLine, type StreamName } from './streams.ts'
+import { isExtra, nodeTimeMs, REQUIRED_STREAMS, type StreamLine, type StreamName } from './streams.ts'
 
 /** A line of an optional stream that was read after its block was sent. */
 export interface LateLine {
@@ -74,7 +75,7 @@ export class Pairing {
   constructor(next: number, passedTime: string | null, streams: readonly StreamName[]) {
     this.#next = next
     this.#passedTime = passedTime ?? UNKNOWN_TIME
-    this.#queues = new Map(streams.map((name) => [name, new StreamQueue(next - 1)]))
+    this.#queues = new Map(streams.map((name) => [name, new StreamQueue(next - 1, !isExtra(name))]))
   }
 
   /** First height not yet returned. */
@@ -113,7 +114,7 @@ export class Pairing {
     const passed = this.#times.of(line.height)
     const isForeign =
       passed === null ? line.time > this.#passedTime && line.time > queue.lastTime : passed !== nodeTimeMs(line.time)
-    if (isForeign) return 'started_over'
+    if (isForeign) return isExtra(stream) ? 'duplicate' : 'started_over'
     if (isAgain) return 'duplicate'
     queue.addLate(line)
     return 'late'
@@ -142,8 +143,9 @@ export class Pairing {
     for (const [name, queue] of queues) {
       const line = queue.head?.line
       if (line?.height === height) {
-        if (lowest.height === height && nodeTimeMs(line.time) !== nodeTimeMs(lowest.time)) return 'started_over'
-        lines.set(name, line.text)
+        const isForeign = lowest.height === height && nodeTimeMs(line.time) !== nodeTimeMs(lowest.time)
+        if (isForeign && !isExtra(name)) return 'started_over'
+        if (!isForeign) lines.set(name, line.text)
         queue.drop()
       } else if (REQUIRED_STREAMS.includes(name)) missing.push(name)
     }
@@ -182,9 +184,11 @@ class StreamQueue {
   #lines: { readonly line: StreamLine; readonly at: number }[] = []
   #at = 0
   #late: StreamLine[] = []
+  readonly #isAwaited: boolean
 
-  constructor(lastHeight: number) {
+  constructor(lastHeight: number, isAwaited: boolean) {
     this.lastHeight = lastHeight
+    this.#isAwaited = isAwaited
   }
 
   get head(): { readonly line: StreamLine; readonly at: number } | undefined {
@@ -195,6 +199,7 @@ class StreamQueue {
   isSettled(height: number, dueAt: number, isFunded: boolean): boolean {
     while (this.head && this.head.line.height < height) this.drop()
     if (this.head) return true
+    if (!this.#isAwaited) return this.endedAt >= dueAt
     const isDense = this.#run >= DENSE_RUN && this.lastHeight === height - 1
     return this.endedAt - dueAt >= (isFunded ? HOUR_WAIT_MS : isDense ? WAIT_MAX_MS : this.waitMs)
   }

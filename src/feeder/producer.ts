@@ -3,6 +3,7 @@
 import type { L4Rows } from '../protocol/feed/block.ts'
 import { VERIFIED_MAX } from '../protocol/feed/protocol.ts'
 import { type BlockEvents, convertEvents } from './convert.ts'
+import { readExtraEvents } from './extra-lines.ts'
 import type { OrderBookProjector } from './order-book-projector.ts'
 import type { OrderBooks } from './order-books.ts'
 import type { LateLine, PairedBlock, PairedGap } from './pairing.ts'
@@ -10,7 +11,15 @@ import { coinOf } from './raw-diff.ts'
 import type { FeedSession } from './session.ts'
 import { SnapshotEncoder } from './snapshot-encoder.ts'
 import { filterStatuses, type MatchedRows } from './status-filter.ts'
-import { nodeTimeMs, readEvents, type StreamName } from './streams.ts'
+import {
+  EXTRA_STREAMS,
+  type ExtraStream,
+  isExtra,
+  nodeTimeMs,
+  readEvents,
+  STREAM_FOLDER,
+  type StreamName,
+} from './streams.ts'
 
 /** A snapshot that is being sent, and the books that it encodes. */
 interface SnapshotInProgress {
@@ -57,12 +66,20 @@ export class Producer {
     const l4: L4Input = { coins, statuses: null, unknownCoins: paired.streams.includes('statuses') ? new Set() : coins }
     this.#sentFrom = sends ? (this.#sentFrom ?? height) : null
     this.#retainLate(late)
+    for (const stream of ['misc', ...EXTRA_STREAMS] as const)
+      if (paired.streams.includes(stream)) events.set(stream, [])
     for (const [stream, text] of lines) {
       if (!sends && stream !== 'diffs') continue
       if (stream === 'statuses') {
         const rows = yield* this.#readStatuses(text, l4, `the status line of height ${height}`)
         events.set(stream, rows?.byWallet ?? [])
         l4.statuses = rows?.byCoin ?? null
+        continue
+      }
+      if (isExtra(stream)) {
+        const rows = this.#readExtra(stream, text, `the line of height ${height}`)
+        if (rows) events.set(stream, rows)
+        else events.delete(stream)
         continue
       }
       const read = readEvents(text)
@@ -73,7 +90,6 @@ export class Producer {
       }
       events.set(stream, read.value)
     }
-    if (paired.streams.includes('misc') && !events.has('misc')) events.set('misc', [])
     for (const line of this.#lateLines.splice(0).reverse()) yield* this.#addLate(line, events, l4)
     yield* this.#produceBlock({ height, time }, timeMs, events, sends && l4)
     if (sends) this.#sendVerified(height)
@@ -116,6 +132,15 @@ export class Producer {
     return null
   }
 
+  /** The events of an extra stream's line. Null if they are unusable, which affects no other part of the block. */
+  #readExtra(stream: ExtraStream, text: string, what: string): unknown[] | null {
+    const read = readExtraEvents(text)
+    if (read.ok) return read.value
+    this.refusedEvents++
+    this.#log(`skipping ${what} of ${STREAM_FOLDER[stream]}: it ${read.error}`)
+    return null
+  }
+
   *#addLate(
     { stream, height, text }: LateLine,
     events: Map<StreamName, unknown[]>,
@@ -129,6 +154,10 @@ export class Producer {
       add(rows.byWallet)
       // These coins are unknown, because the block was already sent without these rows.
       l4.unknownCoins = new Set([...l4.unknownCoins, ...rows.byCoin.keys()])
+      return
+    }
+    if (isExtra(stream)) {
+      add(this.#readExtra(stream, text, `the late line of height ${height}`) ?? [])
       return
     }
     const read = readEvents(text)
@@ -187,6 +216,8 @@ export class Producer {
       misc: events.get('misc') ?? null,
       twaps: events.get('twaps') ?? null,
       statuses: events.get('statuses') ?? null,
+      oracle: events.get('oracle') ?? null,
+      writer: events.get('writer') ?? null,
     }
     const refuse = (reason: string) => {
       this.refusedEvents++

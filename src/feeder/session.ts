@@ -15,8 +15,9 @@ import {
   type WantFrame,
 } from '../protocol/feed/protocol.ts'
 import { L4Requests } from './l4-requests.ts'
-import { Outbox } from './outbox.ts'
+import { OPTIONAL_PARTS, type OptionalPart, Outbox } from './outbox.ts'
 import type { SnapshotEncoder } from './snapshot-encoder.ts'
+import { EXTRA_STREAMS, type ExtraStream } from './streams.ts'
 
 /** The connection counts as dead if pending blocks are not acknowledged for this long. */
 export const ACK_TIMEOUT_MS = 10_000
@@ -63,9 +64,9 @@ export class FeedSession {
   #isBroken = false
   #repairRejections = 0
   #rejections = { height: -1, resends: 0, errors: 0 }
-  /** True if the gateway accepts payments. It says so on each connection, before its welcome. */
-  #takesPayments = false
-  #offersPayments = false
+  /** Parts that the gateway accepts. It names them on each connection, before its welcome. */
+  #accepted: ReadonlySet<OptionalPart> = new Set()
+  #offered = new Set<OptionalPart>()
   /** Wallets whose order statuses are wanted. They remain valid after a connection ends. */
   readonly #wallets = new Set<string>()
   /** Requests for order-level books. */
@@ -78,6 +79,11 @@ export class FeedSession {
   /** Wallets whose order statuses the gateway wants. */
   get wantedWallets(): ReadonlySet<string> {
     return this.#wallets
+  }
+
+  /** Extra streams that the gateway accepts. */
+  get extras(): ReadonlySet<ExtraStream> {
+    return new Set(EXTRA_STREAMS.filter((name) => this.#accepted.has(name)))
   }
 
   /** Last height known to be durable at the gateway. */
@@ -104,7 +110,7 @@ export class FeedSession {
     this.#phase = 'greeting'
     this.#since = nowMs
     this.#pausedUntil = 0
-    this.#offersPayments = false
+    this.#offered = new Set()
     return JSON.stringify({ type: 'hello', protocol: FEED_PROTOCOL, ...hello })
   }
 
@@ -167,8 +173,9 @@ export class FeedSession {
     if (this.#next === null || block.height < this.#next) return null
     if (block.height > this.#next) throw new Error(`block ${block.height} was produced instead of ${this.#next}`)
     const books = this.#isBroken || this.#dueAll ? null : block.books
-    const { payments, ...rest } = block
-    const accepted = payments !== undefined && this.#takesPayments ? block : rest
+    const rejected = OPTIONAL_PARTS.filter((name) => !this.#accepted.has(name))
+    const accepted = { ...block }
+    for (const name of rejected) delete accepted[name]
     const sent = this.#outbox.pushBlock(books === block.books ? accepted : { ...accepted, books })
     this.l4.onBlock(sent)
     this.#isBroken = false
@@ -263,8 +270,8 @@ export class FeedSession {
   }
 
   #onWelcome(frame: Extract<GatewayFrame, { type: 'welcome' }>, nowMs: number): Command[] {
-    this.#takesPayments = this.#offersPayments
-    if (!this.#takesPayments) this.#outbox.dropPayments()
+    this.#accepted = this.#offered
+    this.#outbox.dropParts(OPTIONAL_PARTS.filter((name) => !this.#accepted.has(name)))
     this.#phase = 'flowing'
     this.#lastAckAt = nowMs
     this.#seeded = frame.epoch !== null
@@ -284,8 +291,9 @@ export class FeedSession {
     return []
   }
 
-  #onWant({ whole, orders: { add, drop }, l4, payments }: WantFrame): void {
-    this.#offersPayments ||= payments === true
+  #onWant({ whole, orders: { add, drop }, l4, payments, extras = [] }: WantFrame): void {
+    if (payments) this.#offered.add('payments')
+    for (const name of EXTRA_STREAMS) if (extras.includes(name)) this.#offered.add(name)
     this.l4.updateWanted({ whole, l4 })
     if (whole) this.#wallets.clear()
     for (const wallet of drop) this.#wallets.delete(wallet)

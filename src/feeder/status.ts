@@ -82,6 +82,12 @@ export const StatusShape = z.object({
     '0',
     'see the log; the node’s disk is slow, or the node runs without `--disable-output-file-buffering`',
   ),
+  lateExtraLines: describeField(
+    Count,
+    'lines of oracle updates or writer actions that came after their block and were sent with the next one',
+    'grows slowly, because no block waits for these lines',
+    'if it grows with every block, the node writes these files late: their rows then have the height of a later block',
+  ),
   stallMs: describeField(
     Count,
     'longest stall in the last second, ms; 0 if at most 20',

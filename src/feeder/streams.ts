@@ -5,7 +5,7 @@ import { parseJson } from '../core/json.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { Height } from '../protocol/feed/block.ts'
 
-export const STREAMS = ['diffs', 'fills', 'misc', 'twaps', 'statuses'] as const
+export const STREAMS = ['diffs', 'fills', 'misc', 'twaps', 'statuses', 'oracle', 'writer'] as const
 export type StreamName = (typeof STREAMS)[number]
 
 /** Folder of each stream in the node's data folder. */
@@ -15,10 +15,21 @@ export const STREAM_FOLDER: Readonly<Record<StreamName, string>> = {
   misc: 'misc_events_by_block',
   twaps: 'node_twap_statuses_by_block',
   statuses: 'node_order_statuses_by_block',
+  oracle: 'hip3_oracle_updates_by_block',
+  writer: 'system_and_core_writer_actions_by_block',
 }
 
 /** Required streams. A node may run without the other streams. */
 export const REQUIRED_STREAMS: readonly StreamName[] = ['diffs', 'fills']
+
+/**
+ * Streams that no block waits for, and whose lines are never an error of the whole block. They are read only if the
+ * gateway accepts them. They come last in STREAMS, so that they are read after the others.
+ */
+export const EXTRA_STREAMS = ['oracle', 'writer'] as const satisfies readonly StreamName[]
+export type ExtraStream = (typeof EXTRA_STREAMS)[number]
+
+export const isExtra = (name: StreamName): name is ExtraStream => EXTRA_STREAMS.some((extra) => extra === name)
 
 /** A line with its height and time. `text`: the whole line. */
 export interface StreamLine {

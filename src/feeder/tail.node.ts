@@ -18,6 +18,8 @@ const NEXT_BLOCK_MS = 100
 const LEFT_FILES_MAX = 4
 /** How long to wait for the rest of a partial last line in an old file. */
 const PARTIAL_LINE_MS = 2_000
+/** A later file is found within this time after the end of a file. */
+const NEXT_FILE_MS = 250
 const LINE_FEED = 10
 
 export class StreamTail {
@@ -94,6 +96,16 @@ export class StreamTail {
     if (this.progressed || this.#shortening || (this.#partialBytes > 0 && nowMs - this.#progressedAt < PARTIAL_LINE_MS))
       return null
     return this.order >= order ? nowMs : this.#exhaustedAt
+  }
+
+  /**
+   * As endedAt, for a stream that nobody waits for: a partial line, or a file that has stopped growing, counts as read
+   * to its end. Null only while more can be read at once, or while the next file is being opened.
+   */
+  idleAt(order: number, nowMs: number): number | null {
+    if (this.progressed) return null
+    const hasNoNext = this.#exhaustedAt !== null || nowMs - this.#progressedAt > NEXT_FILE_MS
+    return this.order >= order || hasNoNext ? nowMs : null
   }
 
   async close(): Promise<void> {

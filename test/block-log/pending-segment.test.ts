@@ -30,6 +30,15 @@ it('dust and the settlement of an outcome that lost do not change the last price
   expect(encodeBlock(block, 'a').px).toEqual({ '#40': '0.25', BTC: '9.0' })
 })
 
+it('oracle updates and writer actions are in the events line, absent if unknown, and do not affect digests', () => {
+  const block = { height: 2, time: 2, fills: [], ledger: [], funding: [], books: [] }
+  const rich = encodeBlock({ ...block, oracle: [{ n: 1 }], writer: [] }, 'a')
+  expect(rich.digests).toEqual(texts(2).digests)
+  const { oracle, writer, ...rest } = JSON.parse(rich.events)
+  expect([oracle, writer]).toEqual([[{ n: 1 }], []])
+  expect(rest).toEqual(JSON.parse(texts(2).events))
+})
+
 it("the stored line after a repair names its coins, and readers' frames do not change", () => {
   const pending = new PendingSegment()
   pending.push(texts(1), 0)

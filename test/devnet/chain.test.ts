@@ -16,7 +16,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Chain, type ChainOptions } from '../../src/devnet/chain.node.ts'
 import { createEngine } from '../../src/devnet/engine.ts'
-import { SPARSE_STREAMS, STREAMS } from '../../src/devnet/exchange/node-block.ts'
+import { EVENTS, SPARSE_STREAMS, STREAMS } from '../../src/devnet/exchange/node-block.ts'
 import { SMALL } from '../../src/devnet/exchange/scale.ts'
 import { NodeFiles } from '../../src/feeder/node-files.node.ts'
 import { RebuiltBooks } from './rebuild.ts'
@@ -165,7 +165,7 @@ function checkStreams(last: number): void {
   for (const { block_number: height, block_time: time } of streams[0]!.slice(0, last)) {
     const block = engine.step(toNs(time))
     expect(block.height).toBe(height)
-    const all = [block.fills, block.orderStatuses, block.rawDiffs, block.miscEvents, block.twapStatuses]
+    const all = STREAMS.map((stream) => block[EVENTS[stream]])
     const written = JSON.parse(JSON.stringify(all)) as unknown[][]
     const expected = written.map((events, i) => (i < DENSE.length || events.length > 0 ? [[time, events]] : []))
     const lines = streams.map((stream) => stream.filter((line) => line.block_number === height))

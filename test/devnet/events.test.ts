@@ -1,11 +1,16 @@
 // The files are sufficient to rebuild the exchange: order books from raw diffs, orders from statuses (positions and
 // balances: consistency.test.ts). Every event has the node's keys in the node's order.
 
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createEngine } from '../../src/devnet/engine.ts'
+import { EvmBlocks } from '../../src/devnet/evm/blocks.ts'
 import { MARKETS } from '../../src/devnet/exchange/market.ts'
 import { eventHash, isoNanos, nanosOf } from '../../src/devnet/exchange/node-block.ts'
 import { LedgerEvent, UserFill } from '../../src/protocol/feed/block.ts'
+import { shapesOf } from '../fixtures/shape.ts'
+import { ORACLE_UPDATES, readLines, WIRES } from '../fixtures/wire.ts'
 import { RebuiltBooks } from './rebuild.ts'
 
 const FILL_KEYS = [
@@ -84,5 +89,31 @@ describe('the form of events', () => {
     const ns = 1_778_002_753_024_084_407n
     expect(isoNanos(ns)).toBe('2026-05-05T17:39:13.024084407')
     expect(nanosOf(isoNanos(ns))).toBe(ns)
+  })
+
+  const [, [, RECORDED]] = WIRES
+  it.skipIf(!existsSync(join(RECORDED, ORACLE_UPDATES)))('oracle updates have the keys of recorded ones', () => {
+    const keysOf = (value: unknown) => [...shapesOf(value)].filter((shape) => shape.includes('{')).sort()
+    const engine = createEngine(25)
+    const updates = Array.from({ length: 100 }, () => engine.step().oracleUpdates).flat()
+    expect(keysOf(updates)).toEqual(keysOf(readLines(RECORDED, ORACLE_UPDATES).flatMap(({ events }) => events)))
+  })
+
+  it('oracle updates list every perp of a DEX; writer actions name a transaction of the EVM', () => {
+    const engine = createEngine(26)
+    const blocks = Array.from({ length: 330 }, () => engine.step())
+    const coins = new Set(
+      blocks.flatMap(({ oracleUpdates }) =>
+        oracleUpdates.map((one) => one.mark_px_inputs.map(([coin]) => coin).join()),
+      ),
+    )
+    expect([...coins].sort()).toEqual(['flx:OIL,flx:NVDA', 'xyz:GOLD,xyz:TSLA'])
+    const actions = blocks.flatMap(({ writerActions }) => writerActions)
+    expect(actions.length).toBeGreaterThan(1)
+    const evm = new EvmBlocks(engine.exchange)
+    for (const { evm_tx_hash: hash, user, action } of actions) {
+      expect(evm.find(hash, 'transaction', (number) => evm.receipt(number).transactionHash)).toBe(hash)
+      expect([user, action.type]).toEqual([`0x20${'0'.repeat(38)}`, 'SystemSpotSendAction'])
+    }
   })
 })

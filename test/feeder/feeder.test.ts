@@ -585,6 +585,66 @@ test('a node without misc events works, and its misc events are sent once they a
   expect(gaps()).toEqual([])
 })
 
+/** A line of an extra stream, as the node writes it. */
+function extraLine({ height, time }: { height: number; time: string }, events: string): string {
+  return `{"local_time":"${time}","block_time":"${time}","block_number":${height},"events":[${events}]}\n`
+}
+
+// FEED-39
+test('oracle updates and writer actions come with their blocks, whatever the state of their files', async () => {
+  gateway.wants = [{ type: 'want', orders: { add: [], drop: [] }, extras: ['oracle', 'writer'] }]
+  node.write(10)
+  const { feeder } = await startSeeded()
+  await inStep()
+  expect(
+    blocks().some((block) => 'oracle' in block || 'writer' in block),
+    'no file, nothing known',
+  ).toBe(false)
+
+  mkdirSync(join(node.data, 'system_and_core_writer_actions_by_block'), { recursive: true })
+  const early = node.model.step()
+  node.append('oracle', extraLine(early, '{"update_class":"Deployer"}'))
+  for (const [stream, text] of early.lines) node.append(stream, `${text}\n`)
+  await until('both streams to be noticed', () => {
+    node.write(1)
+    return blocks().at(-1)?.writer !== undefined
+  })
+  await inStep()
+
+  const { head } = node.model
+  for (const [at, events] of ['{"n":1}', '[', `"${'x'.repeat(200_000)}"`, '{"n":4}'].entries()) {
+    const next = node.model.step()
+    node.append('oracle', extraLine(next, events))
+    if (at === 3) node.append('oracle', '{"local_time":"2026')
+    for (const [stream, text] of next.lines) node.append(stream, `${text}\n`)
+  }
+  node.write(20)
+  await inStep()
+  const own = blocks().filter(({ height }) => height > head)
+  const known = own.flatMap(({ oracle = [] }) => oracle)
+  expect(known, 'an unreadable line and an oversized event are left out').toEqual([{ n: 1 }, { n: 4 }])
+  expect(own.filter(({ oracle }) => oracle === undefined).length, 'the unreadable line is unknown').toBeLessThan(2)
+  expect(feeder.status(0)).toMatchObject({ gaps: 0, refusedEvents: 2, lateLines: 0 })
+  expect(said.join('\n')).toContain('an event has 200002 characters, more than 163840')
+  expect([gaps(), gateway.model.seeds]).toEqual([[], 1])
+})
+
+test('an oracle line that comes after its block is counted and sent with the next one', async () => {
+  gateway.wants = [{ type: 'want', orders: { add: [], drop: [] }, extras: ['oracle'] }]
+  node.append('oracle', '')
+  node.write(10)
+  const { feeder } = await startSeeded()
+  const late = node.model.step()
+  for (const [stream, text] of late.lines) node.append(stream, `${text}\n`)
+  await inStep()
+  node.append('oracle', extraLine(late, '{"n":1}'))
+  await until('the late line', () => feeder.status(0).lateExtraLines === 1)
+  node.write(1)
+  await inStep()
+  expect(blocks().at(-1)).toMatchObject({ height: late.height + 1, oracle: [{ n: 1 }] })
+  expect([feeder.status(0).lateLines, gaps()]).toEqual([0, []])
+})
+
 // FEED-27
 test('pulses report the state, with or without blocks', async () => {
   node.write(10)

@@ -179,6 +179,74 @@ describe('optional streams', () => {
   })
 })
 
+describe('extra streams', () => {
+  const read = ['diffs', 'fills', 'oracle', 'writer'] as const
+
+  test('delay a block only until they were read once more', () => {
+    const p = pairing(5, read)
+    push(p, GATES, [5], 1_000)
+    push(p, ['oracle'], [5], 1_000)
+    p.onEnd('writer', 999)
+    expect(p.take()).toBeNull()
+    p.onEnd('writer', 1_000)
+    const taken = p.take()
+    expect(taken).toMatchObject({ kind: 'block', height: 5 })
+    expect(taken !== null && taken !== 'started_over' && 'lines' in taken && [...taken.lines.keys()]).toEqual([
+      ...GATES,
+      'oracle',
+    ])
+  })
+
+  test('a late line is sent with the next block, and lengthens no wait', () => {
+    const p = pairing(5, read)
+    for (const height of [5, 6]) {
+      push(p, GATES, [height], 1_000)
+      for (const stream of ['oracle', 'writer'] as const) p.onEnd(stream, 1_000)
+      const late = height === 5 ? [] : [{ stream: 'oracle', height: 5, text: 'line 5' }]
+      expect(p.take()).toMatchObject({ kind: 'block', height, late })
+      expect(push(p, ['oracle'], [height])).toEqual(['late'])
+    }
+  })
+
+  test('invariant: whatever they contain, the blocks and gaps are those of the required streams', () => {
+    const step = fc.record({
+      stream: fc.constantFrom('oracle', 'writer'),
+      height: fc.integer({ min: 0, max: 30 }),
+      skewMs: fc.integer({ min: -20, max: 20 }),
+    })
+    const life = fc.array(fc.oneof(fc.constantFrom('diffs', 'fills', 'take'), step), { maxLength: 60 })
+    const run = (
+      steps: readonly (string | { stream: string; height: number; skewMs: number })[],
+      hasExtras: boolean,
+    ) => {
+      const p = pairing(5, hasExtras ? read : GATES)
+      const next = { diffs: 5, fills: 5 }
+      return steps.flatMap((one, at) => {
+        if (typeof one !== 'string') {
+          const { stream, height, skewMs } = one
+          if (hasExtras)
+            expect(p.push(stream as StreamName, line(height, timeOf(height + skewMs)), at)).not.toBe('started_over')
+          return []
+        }
+        if (one !== 'take') {
+          const height = next[one as keyof typeof next]++
+          // Every seventh height lacks one line.
+          return height % 7 === 0 && one === 'diffs' ? [] : [p.push(one as StreamName, line(height), at)]
+        }
+        if (hasExtras) for (const stream of ['oracle', 'writer'] as const) p.onEnd(stream, at)
+        const taken = p.take()
+        if (taken === null || taken === 'started_over') return [taken]
+        return [`${taken.kind === 'gap' ? `gap ${taken.from}` : taken.height} ${p.next} ${taken.time}`]
+      })
+    }
+    fc.assert(
+      fc.property(life, (steps) => {
+        expect(run(steps, true)).toEqual(run(steps, false))
+      }),
+    )
+  })
+})
+
 describe('passed heights', () => {
   test('are duplicates if a restarted node writes them again', () => {
     const p = pairing(5)

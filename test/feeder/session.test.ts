@@ -72,6 +72,25 @@ describe('payments', () => {
     }
   })
 
+  // FEED-39
+  test('so are oracle updates and writer actions, each for itself', () => {
+    const session = flowing(6, 6)
+    const rich = (height: number) => ({ ...block(height), oracle: [{ a: 1 }], writer: [] })
+    const parts = () =>
+      session.drain(0, ROOM).map((text) => (['oracle', 'writer'] as const).filter((name) => name in JSON.parse(text)))
+    session.addBlock(rich(7))
+    expect([parts(), session.extras.size]).toEqual([[[], []], 0])
+    reopen(session, 8)
+    session.onFrame({ ...takes, extras: ['oracle', 'next'] }, 0)
+    session.onFrame(welcome(7), 0)
+    session.addBlock(rich(8))
+    expect([parts(), [...session.extras]]).toEqual([[['oracle']], ['oracle']])
+    reopen(session, 8)
+    session.onFrame(takes, 0)
+    session.onFrame(welcome(7), 0)
+    expect(parts()).toEqual([[]])
+  })
+
   // FEED-38
   test('are left out of a block that is too long for a gateway', () => {
     const outbox = new Outbox()

@@ -41,6 +41,7 @@ describe('the line for a terminal', () => {
     lagMs: 30,
     blocksPerSecond: 14,
     ...ZERO_COUNTERS,
+    lateExtraLines: 0,
     unacked: 2,
     reconnects: 1,
     booksKnown: true,

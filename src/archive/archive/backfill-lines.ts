@@ -27,7 +27,7 @@ export interface BackfillBlock extends ArchiveLine {
   readonly known: KnownEvents
 }
 
-const { height, time, fills, ledger, funding, events, twaps, payments } = Block.shape
+const { height, time, fills, ledger, funding, events, twaps, payments, oracle, writer } = Block.shape
 const Line = z.strictObject({
   v: z.literal(LOG_API_VERSION),
   t: z.literal('events'),
@@ -41,6 +41,8 @@ const Line = z.strictObject({
   events,
   twaps,
   payments,
+  oracle,
+  writer,
   through: z.array(z.tuple([z.int().min(0), Address])).optional(),
 })
 type Line = z.infer<typeof Line>
@@ -78,9 +80,10 @@ export function readBackfillLine(text: string): Result<BackfillBlock, Omit<LineF
 }
 
 function encodeLine(line: Line, known: KnownEvents): BackfillBlock {
-  const { height, time, fills, ledger, funding, events, twaps, through, payments } = line
+  const { height, time, fills, ledger, funding, events, twaps, through, payments, oracle, writer } = line
+  const extras = { ...(oracle && { oracle }), ...(writer && { writer }) }
   const others = { ...(events && { events }), ...(twaps && { twaps }), ...(payments !== undefined && { payments }) }
-  const block = { height, time, fills, ledger, funding, ...others, books: null }
+  const block = { height, time, fills, ledger, funding, ...others, ...extras, books: null }
   const texts = encodeBlock(block, null, through)
   const whole = known === 'fills' ? markFills(texts.events) : withPayments(texts.events, texts.payments)
   return { height, time, epoch: null, known, events: whole, books: hubBlockText(texts, () => true) }

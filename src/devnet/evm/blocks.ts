@@ -50,6 +50,12 @@ export class EvmBlocks {
     return exists && this.#hashes(number)[of] === hash ? read(number) : null
   }
 
+  /** Hash of the latest transaction; null if there is none yet. */
+  get lastTransaction(): string | null {
+    const number = this.head - (this.head % BLOCKS_PER_TRANSFER)
+    return hasTransaction(number) ? this.#hashes(number).transaction : null
+  }
+
   /** The block with this number; null if it does not exist yet. */
   block(number: number, isWhole: boolean) {
     if (number > this.head) return null

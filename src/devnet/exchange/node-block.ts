@@ -85,6 +85,30 @@ export interface NodeTwapStatus {
   status: 'activated' | 'finished'
 }
 
+type CoinPx = readonly [coin: string, px: string]
+type CoinState = readonly [coin: string, { px: string; last_update_time: string; daily_px: string }]
+
+/** Prices that the deployer of a DEX pushed, and the resulting ones. */
+interface NodeOracleUpdate {
+  update_class: 'Deployer'
+  mark_px_inputs: readonly CoinPx[]
+  spot_px_inputs: readonly CoinPx[]
+  external_perp_px_inputs: readonly CoinPx[]
+  oracle_pxs: {
+    coin_to_mark_px: readonly CoinState[]
+    coin_to_oracle_px: readonly CoinState[]
+    coin_to_external_perp_px: readonly CoinState[]
+  }
+}
+
+/** An action of the exchange that an EVM transaction caused. */
+interface NodeWriterAction {
+  user: string
+  nonce: number
+  evm_tx_hash: string
+  action: { type: 'SystemSpotSendAction'; destination: string; token: number; wei: number }
+}
+
 /** The events of one block. `changed`: coins whose orders changed. */
 export interface DevnetBlock {
   readonly height: number
@@ -97,6 +121,8 @@ export interface DevnetBlock {
   readonly rawDiffs: NodeBookDiff[]
   readonly miscEvents: NodeMiscEvent[]
   readonly twapStatuses: NodeTwapStatus[]
+  readonly oracleUpdates: NodeOracleUpdate[]
+  readonly writerActions: NodeWriterAction[]
   /** Events of the crowd as strings. They follow all other events of their stream. */
   readonly crowd: { readonly orderStatuses: string[]; readonly rawDiffs: string[] }
   readonly changed: ReadonlySet<string>
@@ -133,6 +159,8 @@ export function openBlock(height: number, timeNs: bigint): OpenBlock {
     rawDiffs: [],
     miscEvents: [],
     twapStatuses: [],
+    oracleUpdates: [],
+    writerActions: [],
     crowd: { orderStatuses: [], rawDiffs: [] },
     changed: new Set(),
   }
@@ -152,7 +180,10 @@ export function recordLedger(block: OpenBlock, hash: string, users: string[], de
 }
 
 /** Streams that get no line for a block in which they have no events. */
-export const SPARSE_STREAMS = ['misc_events_by_block', 'node_twap_statuses_by_block'] as const
+export const SPARSE_STREAMS = [
+  ...(['misc_events_by_block', 'node_twap_statuses_by_block'] as const),
+  ...(['hip3_oracle_updates_by_block', 'system_and_core_writer_actions_by_block'] as const),
+] as const
 /** The node's folder names, in writing order. */
 export const STREAMS = [
   'node_fills_by_block',
@@ -182,4 +213,6 @@ export const EVENTS = {
   node_raw_book_diffs_by_block: 'rawDiffs',
   misc_events_by_block: 'miscEvents',
   node_twap_statuses_by_block: 'twapStatuses',
+  hip3_oracle_updates_by_block: 'oracleUpdates',
+  system_and_core_writer_actions_by_block: 'writerActions',
 } as const satisfies Record<Stream, keyof DevnetBlock>

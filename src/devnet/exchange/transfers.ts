@@ -36,6 +36,20 @@ export function deposit(x: Exchange, account: number, usdc: bigint): void {
   move(x, [[account, 0, usdc]], { type: 'deposit', usdc: formatAmount(usdc) })
 }
 
+/** Address that sends a token from the EVM. */
+export const systemAddress = (token: number) => `0x20${token.toString(16).padStart(38, '0')}`
+
+/** Moves USDC from the EVM into a spot balance. */
+export function fromEvm(x: Exchange, hash: string, account: number, usdc: bigint): void {
+  x.pools.deposited += usdc
+  const amount = formatAmount(usdc)
+  const user = systemAddress(USDC)
+  const wallets = { user, destination: addressOf(x, account) }
+  const fees = { fee: '0.0', nativeTokenFee: '0.0', nonce: null, feeToken: '' }
+  const delta = { type: 'spotTransfer', token: TOKEN_NAMES[USDC]!, amount, usdcValue: amount, ...wallets, ...fees }
+  move(x, [[account, 'spot', usdc]], delta, hash)
+}
+
 /** Moves USDC from the main DEX out of the exchange; `usdc` includes the fee of 1 USDC, which stays on the exchange. */
 export function withdraw(x: Exchange, account: number, usdc: bigint): void {
   const paid = usdc - WITHDRAW_FEE

@@ -110,6 +110,13 @@ export const Block = z.strictObject({
    * block paid funding and the payers are unknown. Null if it is unknown whether the block paid funding.
    */
   payments: z.array(Payments).nullable().optional(),
+  /**
+   * Oracle updates of builder-deployed DEXes, and actions that HyperEVM transactions caused, as written by the node.
+   * Absent if they are unknown, for example because the node does not write them. Empty if there are none. A late line
+   * is in the block that followed its reading.
+   */
+  oracle: z.array(z.unknown()).optional(),
+  writer: z.array(z.unknown()).optional(),
   /** Null if the changes are unknown. All books are then unknown until the next snapshot. */
   books: z.array(BookChange).nullable(),
 })

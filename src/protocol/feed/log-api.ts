@@ -243,6 +243,9 @@ export interface RelayEvents {
   readonly funding?: readonly CoinFunding[]
   /** TWAP order events, as written by the node. */
   readonly twaps?: readonly unknown[]
+  /** As in Block: absent if unknown. */
+  readonly oracle?: readonly unknown[]
+  readonly writer?: readonly unknown[]
   /** Order statuses of the wallets requested by relays (RelayInterest), as written by the node. */
   readonly orders?: readonly unknown[]
   /** Fills that liquidate a position which was last traded through a builder. */

@@ -6,7 +6,10 @@ import type { BlockFrame } from './protocol.ts'
 import { FRAME_MAX_BYTES } from './protocol.ts'
 
 /** Lists that every reader needs come first. Optional lists follow, because they may be the largest. */
-const LISTS = ['fills', 'ledger', 'funding', 'events', 'twaps', 'books', 'payments', 'orders', 'l4'] as const
+const LISTS = [
+  ...(['fills', 'ledger', 'funding', 'events', 'twaps', 'books', 'payments'] as const),
+  ...(['oracle', 'writer', 'orders', 'l4'] as const),
+] as const
 /** Bytes reserved for the envelope of a part. */
 const ENVELOPE_BYTES = 1024
 /**
