@@ -61,6 +61,15 @@ const FACTS: Readonly<Record<string, ChannelFacts>> = {
   notification: REPLAYABLE,
   orderUpdates: { source: 'events', hasUserForm: true, namesOf: (row) => [String(fieldsOf(row).user)] },
   outcomeMetaUpdates: { source: 'events', namesOf: everyRow },
+  oracleUpdates: {
+    ...REPLAYABLE,
+    namesOf: (row) => {
+      const coin = String(fieldsOf(row).coin)
+      return [coin, `dex ${dexOf(coin)}`, EVERY]
+    },
+  },
+  // Frames for wallets have a `user`, and are not matched by their rows.
+  writerActions: { ...REPLAYABLE, namesOf: everyRow },
   candle: { source: 'events', namesOf: (row) => [String(fieldsOf(row).s)] },
   bbo: { source: 'views' },
   l2Book: { source: 'views' },
@@ -104,5 +113,6 @@ export function canResume(type: string): boolean {
 export function namesOfEvents(body: Readonly<Record<string, unknown>>): readonly string[] {
   const { addresses, users, user, builder, dex, coin } = body
   if (builder !== undefined && dex !== undefined) return [`${builder} ${dex}`]
+  if (builder === undefined && dex !== undefined) return [`dex ${dex}`]
   return [addresses ?? users ?? user ?? builder ?? coin ?? EVERY].flat().map(String)
 }

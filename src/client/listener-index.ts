@@ -101,6 +101,7 @@ function matchesEvents(
 }
 
 function rowsOf({ fills, updates, data }: FrameContent): readonly unknown[] {
+  if (Array.isArray(data?.actions)) return data.actions
   return fills ?? updates ?? (Array.isArray(data) ? data : data?.s === undefined ? [] : [data])
 }
 

@@ -1,6 +1,6 @@
 // Reads lines of extra streams within limits. Invariant: no line of these streams can make the gateway reject a block.
 
-import { isDeeperThan, JSON_MAX_DEPTH } from '../core/json.ts'
+import { isDeeperThan, JSON_MAX_DEPTH, parseJson } from '../core/json.ts'
 import { err, type Result } from '../core/result.ts'
 import { readEvents } from './streams.ts'
 
@@ -14,7 +14,27 @@ export const BLOCK_MAX_UNITS = 1024 * 1024
 /** The events of a line. The error says what is wrong. A line and a frame nest their events equally deep. */
 export function readExtraEvents(text: string): Result<unknown[], string> {
   if (text.length > LINE_MAX_UNITS) return err(`has ${text.length} characters, more than ${LINE_MAX_UNITS}`)
-  return isDeeperThan(text) ? err(`nests deeper than ${JSON_MAX_DEPTH} levels`) : readEvents(text)
+  return isDeeperThan(text) ? err(`nests deeper than ${JSON_MAX_DEPTH} levels`) : readEvents(text, parseExactly)
+}
+
+/** JSON.parse with the text of each value, which its type lacks. */
+const parseWithSource = JSON.parse as (
+  text: string,
+  revive: (key: string, value: unknown, context: { readonly source?: string }) => unknown,
+) => unknown
+
+const LONG_INTEGER = /[:[,]\s*-?\d{16}/
+
+/** Parses JSON. An integer that a number cannot hold becomes a string of its digits; amounts in wei can be as large. */
+function parseExactly(text: string): unknown {
+  if (!LONG_INTEGER.test(text)) return parseJson(text)
+  try {
+    return parseWithSource(text, (_, value, { source }) =>
+      Number.isInteger(value) && !Number.isSafeInteger(value) ? source : value,
+    )
+  } catch {
+    return undefined
+  }
 }
 
 /** The events that fit in a block. `refuse` is called with the reason for every event left out. */

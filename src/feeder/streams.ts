@@ -61,8 +61,8 @@ export function readLineHead(text: string): StreamLine | null {
 const Envelope = z.looseObject({ block_number: Height, block_time: z.string(), events: z.array(z.unknown()) })
 
 /** The events of a line. The error says what is wrong. */
-export function readEvents(text: string): Result<unknown[], string> {
-  const value = parseJson(text)
+export function readEvents(text: string, parse = parseJson): Result<unknown[], string> {
+  const value = parse(text)
   if (value === undefined) return err('is not JSON')
   const parsed = Envelope.safeParse(value)
   return parsed.success ? ok(parsed.data.events) : err('has no block_number, block_time or events')

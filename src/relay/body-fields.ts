@@ -48,10 +48,20 @@ interface SentWallets {
   readonly user?: Address | undefined
 }
 
+const countForms = ({ addresses, users, user }: SentWallets) =>
+  [addresses, users, user].filter((form) => form !== undefined).length
+
 /** Rejects a body that names its wallets in more than one form, or in none. */
-export function requireOneWalletForm({ addresses, users, user }: SentWallets, context: z.RefinementCtx): void {
-  if ([addresses, users, user].filter((form) => form !== undefined).length === 1) return
+export function requireOneWalletForm(sent: SentWallets, context: z.RefinementCtx): void {
+  if (countForms(sent) === 1) return
   const message = 'send exactly one of addresses (list), users (list), user (string)'
+  context.addIssue({ code: 'custom', path: ['addresses'], message })
+}
+
+/** Rejects a body that names its wallets in more than one form. */
+export function rejectSeveralWalletForms(sent: SentWallets, context: z.RefinementCtx): void {
+  if (countForms(sent) < 2) return
+  const message = 'send at most one of addresses (list), users (list), user (string)'
   context.addIssue({ code: 'custom', path: ['addresses'], message })
 }
 

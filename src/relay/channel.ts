@@ -274,6 +274,10 @@ export interface L4Channel<Frame> extends Channel<L4Body, Frame> {
 /** Index name of bodies that want every item. */
 export const EVERY = ''
 
+/** Index name of bodies that want all coins of a DEX. It contains a space, so it is no coin. */
+export const dexKey = (dex: string) => `dex ${dex}`
+export const isCoin = (name: string) => name !== EVERY && !name.includes(' ')
+
 /** An event channel with its body and item types erased. Pass it only values from its own schema and view. */
 export type AnyEventChannel<Frame = unknown> = EventChannel<unknown, unknown, Frame>
 export type AnyStateChannel<Frame = unknown> = StateChannel<unknown, unknown, Frame>

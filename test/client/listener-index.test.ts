@@ -98,6 +98,24 @@ it.each<[SubscriptionBody[], object, number[]]>([
     { channel: 'trades', data: [] },
     [0, 1],
   ],
+  [
+    [{ type: 'writerActions', user: OTHER }, { type: 'writerActions' }],
+    { channel: 'writerActions', data: { actions: [{ user: OTHER.toLowerCase() }] } },
+    [1],
+  ],
+  [
+    [{ type: 'writerActions', user: OTHER }, { type: 'writerActions' }],
+    { channel: 'writerActions', data: { user: OTHER.toLowerCase(), actions: [] } },
+    [0],
+  ],
+  [
+    [
+      { type: 'oracleUpdates', dex: 'xyz' },
+      { type: 'oracleUpdates', dex: 'flx' },
+    ],
+    { channel: 'oracleUpdates', data: [{ coin: 'xyz:GOLD' }] },
+    [0],
+  ],
 ])('%j', (bodies, frame, listeners) => {
   const { socket, calls } = setUp(bodies)
   socket.receive(frame)

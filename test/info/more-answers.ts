@@ -413,6 +413,18 @@ const L4_ORDER = {
   cloid: '0x00000000000000000000000000000001',
 }
 
+const ORACLE_PX = { px: '1.0', last_update_time: '1970-01-01T00:00:00', daily_px: '1.0' }
+const ACTION = { user: USER, nonce: 1, evm_tx_hash: `0x${'0c'.repeat(32)}` }
+const SEND = {
+  type: 'SystemSendAssetAction',
+  destination: USER,
+  token: 0,
+  wei: 1,
+  sourceDexOrSpot: 0,
+  destinationDexOrSpot: 1,
+  fromSubAccount: null,
+}
+
 export const MORE_FRAMES: Readonly<Record<string, readonly unknown[]>> = {
   userNonFundingLedgerUpdates: LEDGER.map((update) => ({
     channel: 'userNonFundingLedgerUpdates',
@@ -449,6 +461,30 @@ export const MORE_FRAMES: Readonly<Record<string, readonly unknown[]>> = {
   userFundings: listFrames('userFundings', 'fundings', PAYMENTS),
   userTwapSliceFills: listFrames('userTwapSliceFills', 'twapSliceFills', rowsOf('userTwapSliceFills')),
   userTwapHistory: listFrames('userTwapHistory', 'history', rowsOf('twapHistory')),
+  oracleUpdates: [
+    {
+      channel: 'oracleUpdates',
+      data: [
+        { coin: 'xyz:OIL', update_class: 'Fallback', external_perp_px_inputs: ['1.0'], external_perp_px: ORACLE_PX },
+      ],
+      block_height: 7,
+      time: TIME,
+    },
+  ],
+  writerActions: [
+    {
+      channel: 'writerActions',
+      data: {
+        actions: [
+          ...['9007199254740993', 7].map((wei) => ({ ...ACTION, action: { ...SEND, wei, fromSubAccount: USER } })),
+          { ...ACTION, action: { ...SEND, sourceDexOrSpot: null, destinationDexOrSpot: null } },
+          { ...ACTION, action: { type: 'actionOfTomorrow' } },
+        ],
+        block_height: 7,
+        time: TIME,
+      },
+    },
+  ],
   outcomeMetaUpdates: [
     {
       channel: 'outcomeMetaUpdates',

@@ -62,7 +62,7 @@ const PRICES: Readonly<Record<string, number>> = {
 
 /**
  * Both sides of a trade, a movement of its buyer, a resting order, a TWAP order, a liquidation, an order status, a
- * settled outcome, and a change of the coin's book.
+ * settled outcome, an oracle update, a writer action, and a change of the coin's book.
  */
 function block(world: World): void {
   const seller: Fill = { ...EXAMPLE_FILL[1], side: 'A', dir: 'Open Short', crossed: false, oid: 90002 }
@@ -75,14 +75,25 @@ function block(world: World): void {
   const orders = [{ time: '2026-09-21T14:13:20.999', user: USER, status: 'open', order: EXAMPLE_ORDER }]
   const diff = { user: USER, oid: 1, coin: 'BTC', side: 'B', px: '1.0', raw_book_diff: 'remove' }
   const rows = `"order_statuses":${JSON.stringify(orders)},"book_diffs":${JSON.stringify([diff])}`
-  world.eventBlock({ fills, ledger, twaps, orders, through: [[4, EXAMPLE_FILL[1].builder as string]] }, [['BTC', rows]])
+  const extras = { oracle: [ORACLE_UPDATE], writer: [{ user: USER, action: { type: 'order' } }] }
+  world.eventBlock({ fills, ledger, twaps, orders, ...extras, through: [[4, EXAMPLE_FILL[1].builder as string]] }, [
+    ['BTC', rows],
+  ])
   world.eventBlock({ fetched: { outcomes: [{ outcomeSettled: 5 }], candles: [EXAMPLE_CANDLE] } })
   world.block(['BTC'])
 }
 
+const ORACLE_UPDATE = { update_class: 'Deployer', mark_px_inputs: [['xyz:GOLD', '4020.1']], oracle_pxs: {} }
+
 let world: World
+/** A world with the coin of the oracle update. */
+function newWorld(): World {
+  const made = new World()
+  made.coins.push('xyz:GOLD')
+  return made
+}
 beforeEach(() => {
-  world = new World()
+  world = newWorld()
 })
 
 describe('the catalogue', () => {
@@ -194,7 +205,7 @@ describe.each(CHANNELS.map((channel) => [channel.type, channel] as const))('%s',
     await world.subscribe(body)
     expect(world.frames).toMatchObject([{ channel: 'error', code: 'credits_exhausted' }])
     expect(world.subscriptions.size).toBe(0)
-    world = new World()
+    world = newWorld()
     await world.subscribe(body)
     world.unsubscribe({ ...body, type: `${type}x` })
     expect(world.frames.at(-1)).toMatchObject({ channel: 'error', code: 'already_unsubscribed' })
@@ -213,7 +224,7 @@ describe.each(CHANNELS.map((channel) => [channel.type, channel] as const))('%s',
 it.each(
   CHANNELS.filter(({ type, request }) => {
     return z.toJSONSchema(request, { io: 'input' }).properties?.dex && type !== 'twapStates'
-  }).map(({ type, example }) => [type, { type, ...example.request }]),
+  }).map(({ type, example }) => [type, { type, ...(type === 'oracleUpdates' ? {} : example.request) }]),
 )('%s is rejected on an unknown DEX, without charge', async (_, body) => {
   await world.subscribe({ ...body, dex: 'XYZ' })
   const data = expect.stringContaining(': dex: ')

@@ -12,6 +12,7 @@ import { allFills, builderFills, builderLiquidations, liquidationFills, userFill
 import { l4Book } from './l4Book.ts'
 import { l2BookDiff, l2BookDiff2 } from './level-diffs.ts'
 import { notification } from './notification.ts'
+import { oracleUpdates } from './oracleUpdates.ts'
 import { orderUpdates } from './orderUpdates.ts'
 import { outcomeMetaUpdates } from './outcomeMetaUpdates.ts'
 import { trades } from './trades.ts'
@@ -29,6 +30,7 @@ import { userEvents } from './userEvents.ts'
 import { userHistoricalOrders } from './userHistoricalOrders.ts'
 import { userNonFundingLedgerUpdates } from './userNonFundingLedgerUpdates.ts'
 import { webData3 } from './webData3.ts'
+import { writerActions } from './writerActions.ts'
 
 /** In documentation order. */
 export const CHANNELS = [
@@ -48,6 +50,8 @@ export const CHANNELS = [
   userTwapHistory,
   notification,
   outcomeMetaUpdates,
+  oracleUpdates,
+  writerActions,
   orderUpdates,
   l2Book,
   bbo,

@@ -6,7 +6,7 @@ import { inGroups } from '../../core/digit-groups.ts'
 import type { Failure } from '../../core/failure.ts'
 import { unknownDex } from '../../core/unknown-dex.ts'
 import type { SubscribeFrame } from '../../protocol/relay/protocol.ts'
-import { EVERY, lazyResponse, type Target } from '../channel.ts'
+import { isCoin, lazyResponse, type Target } from '../channel.ts'
 import { dexNames } from '../channels/asset-contexts.ts'
 import type { FirstFramePorts } from '../events/first-frames.ts'
 import type { Connection } from '../sockets/connection.ts'
@@ -143,8 +143,8 @@ function coinsOfTarget(target: Target): readonly string[] | null {
   }
 }
 
-/** Coins of an event body, without `EVERY`. */
+/** Coins that an event body names. */
 export function eventCoins(target: Target): readonly string[] {
   if (target.source !== 'events' || target.channel.by !== 'coin') return []
-  return target.channel.names(target.body).filter((coin) => coin !== EVERY)
+  return target.channel.names(target.body).filter(isCoin)
 }

@@ -368,6 +368,74 @@ describe('userNonFundingLedgerUpdates', () => {
   })
 })
 
+describe('oracleUpdates', () => {
+  const type = 'oracleUpdates'
+  const px = (text: string) => ({ px: text, last_update_time: '1970-01-01T00:00:00', daily_px: text })
+  const oracle = [
+    {
+      update_class: 'Deployer',
+      mark_px_inputs: [
+        ['xyz:GOLD', '1.0'],
+        ['xyz:GOLD', '1.1'],
+        ['xyz:OIL', '2.0'],
+      ],
+      spot_px_inputs: [],
+      external_perp_px_inputs: [['xyz:GOLD', '1.2']],
+      oracle_pxs: { coin_to_mark_px: [['xyz:OIL', px('2.0')]], coin_to_oracle_px: [['xyz:TSLA', px('3.0')]] },
+    },
+    { update_class: 'Fallback', spot_px_inputs: [['flx:BTC', '4.0']] },
+  ]
+  const goldInputs = { mark_px_inputs: ['1.0', '1.1'], external_perp_px_inputs: ['1.2'] }
+  const gold = { coin: 'xyz:GOLD', update_class: 'Deployer', ...goldInputs }
+  const oil = { coin: 'xyz:OIL', update_class: 'Deployer', mark_px_inputs: ['2.0'], mark_px: px('2.0') }
+  const tsla = { coin: 'xyz:TSLA', update_class: 'Deployer', oracle_px: px('3.0') }
+  const btc = { coin: 'flx:BTC', update_class: 'Fallback', spot_px_inputs: ['4.0'] }
+
+  // WS-109, WS-111
+  test('a row per market with the fields of its update, for one market, one DEX, or all', () => {
+    expect(framesOf({ type }, { oracle })).toEqual([{ channel: type, data: [gold, oil, tsla, btc] }])
+    expect(framesOf({ type, dex: 'xyz' }, { oracle })).toEqual([{ channel: type, data: [gold, oil, tsla] }])
+    expect(framesOf({ type, coin: 'flx:BTC' }, { oracle }, true)).toEqual([
+      { channel: type, data: [btc], block_height: 9, time: 90 },
+    ])
+    for (const silent of [undefined, []]) expect(textsOf({ type }, { oracle: silent! })).toEqual([])
+    expect(channelOf(type)!.published!.parse({ channel: type, data: [gold, oil, tsla, btc] })).toBeDefined()
+  })
+
+  test('whatever a node writes, no frame is invalid', () => {
+    const odd = [null, 1, {}, { mark_px_inputs: 'x' }, { mark_px_inputs: [null, [], ['a b', '1'], [7, '1']] }]
+    expect(textsOf({ type }, { oracle: [...odd, { oracle_pxs: [], spot_px_inputs: [['a:B']] }] })).toEqual([
+      JSON.stringify({ channel: type, data: [{ coin: 'a:B', spot_px_inputs: [null] }] }),
+    ])
+  })
+})
+
+describe('writerActions', () => {
+  const type = 'writerActions'
+  const transfer = {
+    user: OTHER,
+    nonce: 1,
+    evm_tx_hash: '0x',
+    action: { type: 'SystemSendAssetAction', destination: USER },
+  }
+  const order = { user: inCapitals(USER), nonce: 2, action: { type: 'order', orders: [{ a: 1 }] }, later: true }
+  const writer = [transfer, null, 'x', order, { nonce: 3, action: null }]
+
+  // WS-110
+  test('as the node wrote them: one frame per wallet that acts or receives, or one with all', () => {
+    const frame = (data: object) => ({ channel: type, data })
+    expect(framesOf({ type, addresses: [USER, OTHER] }, { writer })).toEqual([
+      frame({ user: OTHER, actions: [transfer] }),
+      frame({ user: USER, actions: [transfer, order] }),
+    ])
+    expect(framesOf({ type, user: inCapitals(OTHER) }, { writer }, true)).toEqual([
+      frame({ user: OTHER, actions: [transfer], block_height: 9, time: 90 }),
+    ])
+    expect(framesOf({ type }, { writer })).toEqual([frame({ actions: [transfer, order, writer[4]] })])
+    expect(textsOf({ type, user: THIRD }, { writer })).toEqual([])
+  })
+})
+
 describe('the fan-out', () => {
   test("sends a block's frames in catalogue order, whatever the subscription order", () => {
     const addresses = [USER]
