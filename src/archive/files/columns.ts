@@ -1,8 +1,10 @@
-// Table columns of fills, ledger events, funding and candles, and the cells of a row. Invariants: prices, sizes and
+// Table columns of fills, ledger events, funding, candles, oracle updates and writer actions, and the cells of a row. Invariants: prices, sizes and
 // amounts remain the strings that the node sent; fields without a column are stored in the column `other`.
 
-import type { Coin } from '../../core/coin.ts'
+import { type Coin, dexOf } from '../../core/coin.ts'
 import type { Address, LedgerEvent, UserFill } from '../../protocol/feed/block.ts'
+import type { OracleRow } from '../../protocol/feed/oracle-updates.ts'
+import type { WriterAction } from '../../protocol/feed/writer-actions.ts'
 import type { CandlePart } from '../candles.ts'
 import type { FundingRow, LineHead } from './rows.ts'
 
@@ -82,6 +84,30 @@ export const CANDLE_COLUMNS: readonly Column[] = [
   { name: 'complete', type: 'truth' },
 ]
 
+const BLOCK_COLUMNS: readonly Column[] = POSITION_COLUMNS.slice(0, 2)
+
+/** `mark_px` and others are prices. `states` has the whole fields of these names, with times and daily prices. */
+export const ORACLE_COLUMNS: readonly Column[] = [
+  ...BLOCK_COLUMNS,
+  { name: 'coin', type: 'text' },
+  { name: 'dex', type: 'text' },
+  ...['update_class', 'mark_px', 'oracle_px', 'external_perp_px'].map(
+    (name): Column => ({ name, type: 'text', isOptional: true }),
+  ),
+  ...['mark_px_inputs', 'spot_px_inputs', 'external_perp_px_inputs', 'states'].map(
+    (name): Column => ({ name, type: 'json', isOptional: true }),
+  ),
+]
+
+/** `destination` and `type` are those of the action. */
+export const WRITER_COLUMNS: readonly Column[] = [
+  ...BLOCK_COLUMNS,
+  ...['user', 'destination', 'type', 'evm_tx_hash'].map((name): Column => ({ name, type: 'text', isOptional: true })),
+  { name: 'nonce', type: 'whole', isOptional: true },
+  { name: 'action', type: 'json', isOptional: true },
+  { name: 'other', type: 'json', isOptional: true },
+]
+
 export function fillCells({ height, time }: LineHead, [user, { time: own, ...fill }]: UserFill): Cell[] {
   const other: Record<string, unknown> = { ...fill }
   const cells = FILL_FIELDS.map(({ field, type }): Cell => {
@@ -118,4 +144,30 @@ export function candleCells(
   isComplete: boolean,
 ): Cell[] {
   return [height, coin, t, o, c, h, l, v, n, isComplete]
+}
+
+const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null)
+const pxOf = (state: unknown): string | null => textOrNull((Object(state) as { px?: unknown }).px)
+
+export function oracleCells({ height, time }: Pick<LineHead, 'height' | 'time'>, row: OracleRow): Cell[] {
+  const { coin, update_class, mark_px, oracle_px, external_perp_px } = row
+  const { mark_px_inputs = null, spot_px_inputs = null, external_perp_px_inputs = null } = row
+  const pxs = [mark_px, oracle_px, external_perp_px].map(pxOf)
+  const inputs = [mark_px_inputs, spot_px_inputs, external_perp_px_inputs]
+  const isStated = [mark_px, oracle_px, external_perp_px].some((state) => state !== undefined)
+  const states = isStated ? { mark_px, oracle_px, external_perp_px } : null
+  return [height, time, coin, dexOf(coin), textOrNull(update_class), ...pxs, ...inputs, states]
+}
+
+export function writerCells(
+  { height, time }: Pick<LineHead, 'height' | 'time'>,
+  { user, nonce, evm_tx_hash, action, ...more }: WriterAction,
+): Cell[] {
+  const { destination, type } = Object(action) as { destination?: unknown; type?: unknown }
+  const texts = [user, destination, type, evm_tx_hash].map(textOrNull)
+  const isWhole = Number.isSafeInteger(nonce)
+  // A nonce beyond 2^53 is a string.
+  const other = isWhole || nonce === undefined ? more : { ...more, nonce }
+  const last = [(action ?? null) as Cell, Object.keys(other).length > 0 ? other : null]
+  return [height, time, ...texts, isWhole ? (nonce as number) : null, ...last]
 }

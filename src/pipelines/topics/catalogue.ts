@@ -10,7 +10,7 @@ import { FILTERS, type Pipeline, type Topic } from '../pipeline.ts'
 import { bookDiffs } from './book-diffs.ts'
 import { candles } from './candles.ts'
 import { completedTrades } from './completed-trades.ts'
-import { fills, ledger, orderUpdates } from './events.ts'
+import { fills, ledger, oracleUpdates, orderUpdates, writerActions } from './events.ts'
 import { EVM_COLUMNS } from './evm-logs.ts'
 import type { TopicDefinition } from './topic.ts'
 
@@ -20,6 +20,8 @@ const TOPIC_DEFINITIONS: Readonly<Partial<Record<Topic, TopicDefinition>>> = {
   ledger,
   book_diffs: bookDiffs,
   order_updates: orderUpdates,
+  oracle_updates: oracleUpdates,
+  writer_actions: writerActions,
   completed_trades: completedTrades,
   candles,
 }

@@ -136,13 +136,18 @@ export function visibleItems<Item>(
 /** Triggers of the topics that show a channel's items. Without a filter, any item matters. */
 export class ItemTriggers<Item> {
   readonly #view: EventView<Item>
+  readonly #isUnknown: (block: TopicBlock) => boolean
   readonly #ofAll: TriggerSource
   /** Channels select items of different views. */
   readonly #sources = new Map<unknown, Map<unknown, TriggerSource>>()
 
-  constructor(view: EventView<Item>) {
+  /** `isUnknown`: the items of a block are unknown, which matters to all. */
+  constructor(view: EventView<Item>, isUnknown: (block: TopicBlock) => boolean) {
     this.#view = view
-    this.#ofAll = { namesIn: (block) => (this.#view.items(block as BlockEvents).length > 0 ? null : []) }
+    this.#isUnknown = isUnknown
+    this.#ofAll = {
+      namesIn: (block) => (isUnknown(block) || this.#view.items(block as BlockEvents).length > 0 ? null : []),
+    }
   }
 
   of(target: Target | null): TopicTrigger {
@@ -150,7 +155,8 @@ export class ItemTriggers<Item> {
     const { channel, body } = target as EventsTarget
     const view = channel.view(body)
     const ofView = getOrCreate(this.#sources, view, () => new Map<unknown, TriggerSource>())
-    const namesIn = (block: TopicBlock) => view.items(block as BlockEvents).flatMap((item) => channel.namesOf(item))
+    const namesIn = (block: TopicBlock) =>
+      this.#isUnknown(block) ? null : view.items(block as BlockEvents).flatMap((item) => channel.namesOf(item))
     return { source: getOrCreate(ofView, channel, () => ({ namesIn })), names: channel.names(body) }
   }
 }

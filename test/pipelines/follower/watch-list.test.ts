@@ -265,6 +265,8 @@ describe('a block that does not match', () => {
     ledger: some(ledger),
     orders: some(order),
     funding: some(fc.constant({ coin: 'BTC', szi: '1' })),
+    oracle: fc.option(some(coin.map((name) => ({ mark_px_inputs: [[name, '1']] }))), { nil: undefined }),
+    writer: fc.option(some(user.map((destination) => ({ action: { type: 'x', destination } }))), { nil: undefined }),
   })
   const books = fc.record({
     books: fc.option(some(coin.map((name) => ({ coin: name, levels: [[], []] })))),
@@ -280,6 +282,10 @@ describe('a block that does not match', () => {
     ['fills', { type: 'builderFills', builder: USERS[1] }],
     ['ledger', null],
     ['ledger', { type: 'userNonFundingLedgerUpdates', user: USERS[0] }],
+    ['oracle_updates', null],
+    ['oracle_updates', { type: 'oracleUpdates', coin: 'BTC' }],
+    ['writer_actions', null],
+    ['writer_actions', { type: 'writerActions', user: USERS[0] }],
     ['order_updates', { type: 'orderUpdates', user: USERS[0] }],
     ['completed_trades', { type: 'userFills', user: USERS[0] }],
     ['book_diffs', null],

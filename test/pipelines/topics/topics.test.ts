@@ -104,6 +104,88 @@ describe('ledger', () => {
   })
 })
 
+describe('oracle_updates and writer_actions', () => {
+  const state = { px: '4020.1', last_update_time: '2026-09-21T14:13:20.0', daily_px: '4011.0' }
+  const oracle = [
+    {
+      update_class: 'Deployer',
+      mark_px_inputs: [['xyz:GOLD', '4020.0']],
+      oracle_pxs: { coin_to_mark_px: [['xyz:GOLD', state]] },
+    },
+    { update_class: 'Fallback', spot_px_inputs: [['xyz:GOLD', '1.0']] },
+    { spot_px_inputs: [['flx:OIL', '2.0']] },
+  ]
+  const send = { type: 'SystemSpotSendAction', destination: BOB, token: 0, wei: 5 }
+  const writer = [
+    { user: ALICE, nonce: 4, evm_tx_hash: '0xe', action: send, later: 1 },
+    { user: BOB, nonce: '9007199254740993', action: null },
+  ]
+
+  // PIPE-4
+  it('have a row for each market, or each action, with fields without a column in JSON', () => {
+    const rows = open('oracle_updates').rows(events(7, { oracle }))
+    expect(keys(rows)).toEqual(['7:xyz:GOLD', '7:xyz:GOLD:2', '7:flx:OIL'])
+    expect(rows[0]).toEqual({
+      _kind: 'row',
+      _key: '7:xyz:GOLD',
+      _height: 7,
+      _time: 7_000,
+      coin: 'xyz:GOLD',
+      dex: 'xyz',
+      update_class: 'Deployer',
+      mark_px: '4020.1',
+      oracle_px: null,
+      external_perp_px: null,
+      mark_px_inputs: ['4020.0'],
+      spot_px_inputs: null,
+      external_perp_px_inputs: null,
+      states: { mark_px: state },
+    })
+    expect(open('writer_actions').rows(events(7, { writer }))).toMatchObject([
+      {
+        _key: '7:0xe:4',
+        user: ALICE,
+        destination: BOB,
+        type: send.type,
+        evm_tx_hash: '0xe',
+        nonce: 4,
+        action: send,
+        other: { later: 1 },
+      },
+      {
+        _key: '7:null:null',
+        user: BOB,
+        destination: null,
+        type: null,
+        nonce: null,
+        action: null,
+        other: { nonce: '9007199254740993' },
+      },
+    ])
+  })
+
+  it.each([
+    ['oracle_updates', { type: 'oracleUpdates', coin: 'flx:OIL' }, 1],
+    ['oracle_updates', { type: 'oracleUpdates', dex: 'xyz' }, 2],
+    ['oracle_updates', { type: 'oracleUpdates' }, 3],
+    ['writer_actions', { type: 'writerActions', users: [BOB, ALICE] }, 2],
+    ['writer_actions', { type: 'writerActions', user: ALICE }, 1],
+    ['writer_actions', { type: 'writerActions' }, 2],
+  ] as const)('%s of %j alone', (topic, filter, count) => {
+    expect(open(topic, filter).rows(events(7, { oracle, writer }))).toHaveLength(count)
+  })
+
+  // PIPE-6
+  it.each(['oracle_updates', 'writer_actions'] as const)('%s yield a gap for blocks without the file', (topic) => {
+    const gap = { _kind: 'gap', _from: 7, _height: 7 }
+    expect(open(topic).rows(events(7))).toMatchObject([
+      { ...gap, _reason: expect.stringMatching(/the node's file \w+$/) },
+    ])
+    expect(open(topic).rows(events(7, { only: 'fills', oracle, writer }))).toMatchObject([gap])
+    expect(open(topic).rows(events(7, { oracle: [], writer: [] }))).toEqual([])
+  })
+})
+
 describe('book_diffs', () => {
   const block = (height: number, over: Partial<HubBlock> = {}): HubBlock => ({
     v: 1,
