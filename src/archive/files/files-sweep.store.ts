@@ -89,11 +89,11 @@ const EXPIRE_FILES = `UPDATE files SET state = 'merged', merged_ms = ?1 WHERE ch
   AND last < (SELECT MIN(first) FROM segments WHERE chain = ?2) AND NOT EXISTS (SELECT 1 FROM files o WHERE o.chain = ?2
   AND o.state = 'open' AND o.level = files.level + 1 AND o.first <= files.first AND o.last >= files.last)`
 /**
- * Tables of merged minutes and hours. Hour tables of `fills-by-time` are kept, because that product has no day tables.
+ * Tables of merged minutes and hours. Hour tables in chain order are kept, because these products have no day tables.
  */
 const EXPIRED_TABLES = `SELECT level, first, last, first_ms AS firstMs, number, name FROM file_tables WHERE chain = ?1
   AND (level < 2 AND (level, first) IN (SELECT value->>0, value->>1 FROM json_each(?2))
-  AND (level = 0 OR name <> 'fills-by-time')`
+  AND (level = 0 OR name NOT LIKE '%-by-time')`
 
 // Removes a damaged file, the files it was built from, and the unfinished file that is built from it. Invariant:
 // objects are removed before rows, so that an interrupted removal is repeated. The heights become a gap and are written

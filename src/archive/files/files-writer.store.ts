@@ -26,7 +26,7 @@ import {
 import { bytesRange } from './object-range.store.ts'
 import type { PagePosition, SourceFile } from './page-source.ts'
 import { concatPages, type IndexEntry } from './page-writer.ts'
-import type { Table } from './table.ts'
+import { isTimeTable, type Table } from './table.ts'
 
 /** Maximum length of a string parameter. D1 accepts up to 2 MB. */
 const MAX_TEXT_CHARS = 500_000
@@ -194,7 +194,7 @@ export class FilesWriter {
   ): Promise<D1PreparedStatement> {
     const { chain, bucket, db } = this.#storage
     const { first, last, firstMs, lastMs } = file
-    const isForGood = level === 2 || (level === 1 && name === 'fills-by-time')
+    const isForGood = level === 2 || (level === 1 && isTimeTable(name))
     await bucket.put(tableKey(chain, level, file, number, name), bytes, putOptions(isForGood))
     const values = [chain, level, first, last, firstMs, lastMs, number, name, rows, bytes.length, await sha256Of(bytes)]
     return db

@@ -7,7 +7,7 @@ import { candleCoinOf, candleLines } from './candle-lines.ts'
 import type { PageHead } from './page.ts'
 import { type PagePosition, PageSource, type SourceFile } from './page-source.ts'
 import { type IndexEntry, type Pack, PageWriter } from './page-writer.ts'
-import { ALL_FILLS, type BlockEvents, FUNDING_PREFIX, fundingLines, linesOf } from './rows.ts'
+import { type BlockEvents, FUNDING_PREFIX, fundingLines, isInChainOrder, linesOf } from './rows.ts'
 
 /** Bytes to read per object. The object is built in memory. */
 const OBJECT_BYTES = 8 * 1024 * 1024
@@ -46,8 +46,8 @@ export interface MergeResult {
 }
 
 /**
- * `from`: positions in the files; null to start at the beginning. All lines go to `tables`. All except ALL_FILLS also
- * go into pages.
+ * `from`: positions in the files; null to start at the beginning. All lines go to `tables`. All except those in
+ * chain order also go into pages.
  */
 export async function mergeObject(
   files: readonly SourceFile[],
@@ -71,7 +71,7 @@ export async function mergeObject(
     if (bytesRead >= objectBytes && !isSameMinute(last, page)) break
     last = page
     const lines = (await source.orDamage(() => unpack(page.body))).split('\n')
-    if (page.key !== ALL_FILLS) for (const line of lines) await writer.add(page.key, line)
+    if (!isInChainOrder(page.key)) for (const line of lines) await writer.add(page.key, line)
     tables.add(page.key, lines)
     bytesRead += page.bytes
     source.take()

@@ -11,13 +11,20 @@ import type { FilesBlock, FilesRequest } from './files-read.ts'
 /** The fields of an events line that are used here. */
 export type BlockEvents = Pick<
   RelayEvents,
-  'height' | 'time' | 'fills' | 'ledger' | 'funding' | 'only' | 'payments'
+  'height' | 'time' | 'fills' | 'ledger' | 'funding' | 'only' | 'payments' | 'oracle' | 'writer'
 > & {
   readonly events?: readonly unknown[]
 }
 
-/** Key of all fills in chain order. Minute files have these lines, and hour files turn them into tables. */
+/**
+ * Keys of all fills, oracle updates and writer actions in chain order. Minute files have these lines, and hour files
+ * turn them into tables.
+ */
 export const ALL_FILLS = 't:'
+export const ALL_ORACLE = 'o:'
+export const ALL_WRITER = 'w:'
+
+export const isInChainOrder = (key: string): boolean => [ALL_FILLS, ALL_ORACLE, ALL_WRITER].includes(key)
 
 const USER_PREFIXES = { fills: 'u', ledger: 'l', staking: 's', funding: 'f' } as const
 /** Prefix of the keys of funding payments. */
@@ -44,7 +51,15 @@ export function keyOf({ kind, scope }: Pick<FilesRequest, 'kind' | 'scope'>): st
 }
 
 /** The lines of a block by key, except payments. Rows with an invalid builder address are omitted. */
-export function linesOf({ height, time, fills, ledger, events }: BlockEvents): Map<string, string> {
+export function linesOf({
+  height,
+  time,
+  fills,
+  ledger,
+  events,
+  oracle = [],
+  writer = [],
+}: BlockEvents): Map<string, string> {
   const texts = new Map<string, string[]>()
   const put = (key: string, text: string) => {
     const known = texts.get(key)
@@ -63,6 +78,8 @@ export function linesOf({ height, time, fills, ledger, events }: BlockEvents): M
       const text = JSON.stringify(event)
       for (const user of new Set(event.users)) put(`${kind}:${user}`, text)
     }
+  for (const update of oracle) put(ALL_ORACLE, JSON.stringify(update))
+  for (const action of writer) put(ALL_WRITER, JSON.stringify(action))
   const lineOf = (rows: readonly string[]) => lineText({ height, time, rows: rows.length }, `[${rows.join(',')}]`)
   return new Map([...texts].map(([key, rows]) => [key, lineOf(rows)]))
 }
@@ -94,9 +111,9 @@ export function headOf(line: string): LineHead {
   return { height: Number(height), time: Number(time), rows: Number(rows) }
 }
 
-/** The rows of a line: fills, ledger events or payments. */
-export function rowsOf(line: string): readonly (UserFill | LedgerEvent | FundingRow)[] {
-  return JSON.parse(line.slice(line.indexOf('\t['))) as readonly (UserFill | LedgerEvent | FundingRow)[]
+/** The rows of a line: fills, ledger events, payments, or events as the node wrote them. */
+export function rowsOf(line: string): readonly unknown[] {
+  return JSON.parse(line.slice(line.indexOf('\t['))) as readonly unknown[]
 }
 
 /** `user`: the owner of the line, if the owner is a user. */

@@ -4,6 +4,8 @@ import { gzipSync } from 'node:zlib'
 import { ByteWriter, type ColumnSource, ParquetWriter, type SchemaElement } from 'hyparquet-writer'
 import type { Coin } from '../../core/coin.ts'
 import type { Address, LedgerEvent, UserFill } from '../../protocol/feed/block.ts'
+import { oracleRows } from '../../protocol/feed/oracle-updates.ts'
+import { writerActions } from '../../protocol/feed/writer-actions.ts'
 import type { TimeSpan } from '../candles.ts'
 import { BASE_INTERVALS, type CandlePart, mergeParts, spanOf } from '../candles.ts'
 import { candleCoinOf, partsOf } from './candle-lines.ts'
@@ -19,8 +21,21 @@ import {
   fundingCells,
   LEDGER_COLUMNS,
   ledgerCells,
+  ORACLE_COLUMNS,
+  oracleCells,
+  WRITER_COLUMNS,
+  writerCells,
 } from './columns.ts'
-import { ALL_FILLS, FUNDING_PREFIX, type FundingRow, headOf, type LineHead, rowsOf } from './rows.ts'
+import {
+  ALL_FILLS,
+  ALL_ORACLE,
+  ALL_WRITER,
+  FUNDING_PREFIX,
+  type FundingRow,
+  headOf,
+  type LineHead,
+  rowsOf,
+} from './rows.ts'
 import type { Table, TableName } from './table.ts'
 
 /** gzip, because snappy does not compress hexadecimal hashes, which are half of a table's data. */
@@ -81,7 +96,10 @@ export class Parquet {
   }
 }
 
-/** Builds the tables from lines in key order: candles, fills by user, fills by time, funding, and ledger events. */
+/**
+ * Builds the tables from lines in key order: candles, fills by user, fills by time, funding, ledger events, oracle updates
+ * and writer actions.
+ */
 export class ParquetTables {
   readonly #tables = {
     'candles-by-coin': new Parquet(CANDLE_COLUMNS),
@@ -89,6 +107,8 @@ export class ParquetTables {
     'fills-by-time': new Parquet(FILL_COLUMNS),
     'funding-by-user': new Parquet(FUNDING_COLUMNS),
     'ledger-by-user': new Parquet(LEDGER_COLUMNS),
+    'oracle-updates-by-time': new Parquet(ORACLE_COLUMNS),
+    'writer-actions-by-time': new Parquet(WRITER_COLUMNS),
   }
 
   readonly #holes: readonly TimeSpan[]
@@ -103,6 +123,7 @@ export class ParquetTables {
     const coin = candleCoinOf(key)
     if (coin !== null) return this.#candles(coin, lines)
     if (key.startsWith(FUNDING_PREFIX)) return this.#funding(key.slice(FUNDING_PREFIX.length), lines)
+    if (key === ALL_ORACLE || key === ALL_WRITER) return this.#extras(key, lines)
     const table = key === ALL_FILLS ? 'fills-by-time' : key.startsWith('u:') ? 'fills-by-user' : null
     if (table === null && !key.startsWith('l:')) return
     for (const line of lines) {
@@ -110,6 +131,17 @@ export class ParquetTables {
       for (const row of rowsOf(line))
         if (table) this.#tables[table].add(fillCells(head, row as UserFill))
         else this.#tables['ledger-by-user'].add(ledgerCells(head, key.slice('l:'.length), row as LedgerEvent))
+    }
+  }
+
+  #extras(key: typeof ALL_ORACLE | typeof ALL_WRITER, lines: readonly string[]): void {
+    for (const line of lines) {
+      const head = headOf(line)
+      if (key === ALL_ORACLE)
+        for (const row of oracleRows(rowsOf(line))) this.#tables['oracle-updates-by-time'].add(oracleCells(head, row))
+      else
+        for (const row of writerActions(rowsOf(line)))
+          this.#tables['writer-actions-by-time'].add(writerCells(head, row))
     }
   }
 

@@ -6,13 +6,19 @@ import { tableFiles } from '../../../src/archive/exports/exports.store.ts'
 import { filePage, type ListedFile, readCursor } from '../../../src/archive/exports/file-list.ts'
 import { tableKey } from '../../../src/archive/files/file-keys.ts'
 import type { FileSpan, Level } from '../../../src/archive/files/levels.ts'
-import type { TableName } from '../../../src/archive/files/table.ts'
+import { isTimeTable, type TableName } from '../../../src/archive/files/table.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 const BEGIN = Date.UTC(2026, 10, 20)
 const RANGE = { fromMs: BEGIN, toMs: BEGIN + DAY_MS - 1 }
-const NAMES: readonly TableName[] = ['fills-by-user', 'fills-by-time', 'ledger-by-user', 'candles-by-coin']
+const NAMES: readonly TableName[] = [
+  'fills-by-user',
+  'fills-by-time',
+  'ledger-by-user',
+  'candles-by-coin',
+  'oracle-updates-by-time',
+]
 
 /** Ten blocks an hour. */
 const hours = (from: number, count: number): FileSpan => {
@@ -39,7 +45,7 @@ async function put(chain: string, level: Level, file: FileSpan, state: string, n
 
 /** Days have none in the order of the chain. */
 async function merged(chain: string, isWhole = true): Promise<void> {
-  const byUser = NAMES.filter((name) => name !== 'fills-by-time')
+  const byUser = NAMES.filter((name) => !isTimeTable(name))
   await put(chain, 2, hours(0, 3), isWhole ? 'live' : 'open', 2, byUser)
   if (isWhole)
     await env.HISTORY.prepare(`UPDATE files SET state = 'merged', merged_ms = 0 WHERE chain = ? AND level = 1`)
@@ -57,7 +63,7 @@ it('tables are listed by hour until their day is complete, then by day; each fil
   const chain = 'tables'
   for (const hour of [0, 1, 2]) await put(chain, 1, hours(hour, 1), 'live', hour === 1 ? 2 : 1)
   const ofHours = (name: string) => ['0000', '0000', '0001', '0000'].map((number) => `${name} hour ${number}`)
-  const all = ['fills_by_user', 'fills_by_time', 'ledger_by_user', 'candles_by_coin'].flatMap(ofHours)
+  const all = NAMES.map((name) => name.replaceAll('-', '_')).flatMap(ofHours)
   for (const limit of [1, 2, 3, 100]) {
     const found: ListedFile[] = []
     for (let next: string | null = null, pages = 0; pages === 0 || next !== null; pages++) {
@@ -66,7 +72,7 @@ it('tables are listed by hour until their day is complete, then by day; each fil
       next = page.next
     }
     expect(shown(found)).toEqual(all)
-    expect(new Set(found.map(({ key }) => key)).size).toBe(16)
+    expect(new Set(found.map(({ key }) => key)).size).toBe(20)
   }
   await merged(chain, false)
   expect(shown((await pageOf(chain, null, 100)).files)).toEqual(all)
@@ -75,13 +81,15 @@ it('tables are listed by hour until their day is complete, then by day; each fil
   const { files } = await pageOf(chain, null, 100)
   expect(shown(files)).toEqual([
     ...[...ofDay('fills_by_user'), ...ofHours('fills_by_time')],
-    ...[...ofDay('ledger_by_user'), ...ofDay('candles_by_coin')],
+    ...[...ofDay('ledger_by_user'), ...ofDay('candles_by_coin'), ...ofHours('oracle_updates_by_time')],
   ])
   expect(await Promise.all(sourcesOf(chain).map((source) => source.totals(RANGE)))).toEqual([
     { objects: 2, bytes: 10 },
     { objects: 4, bytes: 20 },
     { objects: 2, bytes: 10 },
     { objects: 2, bytes: 10 },
+    { objects: 0, bytes: 0 },
+    { objects: 4, bytes: 20 },
     { objects: 0, bytes: 0 },
   ])
   for (const { key } of files) expect(await env.ARCHIVE.head(key)).not.toBeNull()

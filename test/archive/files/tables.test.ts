@@ -3,7 +3,14 @@
 import { gunzipSync } from 'node:zlib'
 import { parquetMetadata, parquetReadObjects } from 'hyparquet'
 import { expect, it } from 'vitest'
-import { CANDLE_COLUMNS, FILL_COLUMNS, FUNDING_COLUMNS, LEDGER_COLUMNS } from '../../../src/archive/files/columns.ts'
+import {
+  CANDLE_COLUMNS,
+  FILL_COLUMNS,
+  FUNDING_COLUMNS,
+  LEDGER_COLUMNS,
+  ORACLE_COLUMNS,
+  WRITER_COLUMNS,
+} from '../../../src/archive/files/columns.ts'
 import { sortedLines } from '../../../src/archive/files/merge.ts'
 import { type BlockEvents, linesOf } from '../../../src/archive/files/rows.ts'
 import { ParquetTables } from '../../../src/archive/files/tables.client.ts'
@@ -92,6 +99,64 @@ it('have each ledger event once for each of its users', async () => {
     { ...row, user: OTHER },
   ])
   expect(Object.keys(rows[0]!)).toEqual(LEDGER_COLUMNS.map(({ name }) => name))
+})
+
+it('have each market of an oracle update and each writer action, in chain order', async () => {
+  const state = { px: '0.10', last_update_time: '2026-01-01T00:00:00', daily_px: '0.1' }
+  const block = (height: number, coin: string) => ({
+    height,
+    time: 10 * height,
+    fills: [],
+    ledger: [],
+    oracle: [
+      {
+        update_class: 'Deployer',
+        mark_px_inputs: [['xyz:B', '0.10']],
+        oracle_pxs: { coin_to_mark_px: [['xyz:B', state]] },
+      },
+      { external_perp_px_inputs: [[coin, '3']] },
+    ],
+    writer: [
+      {
+        user: USER,
+        nonce: height,
+        evm_tx_hash: '0xe',
+        action: { type: 'x', destination: OTHER, wei: '9007199254740993' },
+      },
+      { later: [1] },
+    ],
+  })
+  const tables = tablesOf([block(8, 'xyz:A'), block(9, 'flx:A'), { ...block(10, ''), oracle: [], writer: [] }])
+  const read = (name: string) => parquetReadObjects({ file: tables[name]!.file, compressors })
+  const oracle = await read('oracle-updates-by-time')
+  expect(oracle.map(({ height, coin, dex }) => [height, coin, dex])).toEqual([
+    [8n, 'xyz:B', 'xyz'],
+    [8n, 'xyz:A', 'xyz'],
+    [9n, 'xyz:B', 'xyz'],
+    [9n, 'flx:A', 'flx'],
+  ])
+  expect(oracle[0]).toMatchObject({
+    block_time: new Date(80),
+    update_class: 'Deployer',
+    mark_px: '0.10',
+    mark_px_inputs: ['0.10'],
+    states: { mark_px: state },
+  })
+  expect(oracle[1]).toMatchObject({ external_perp_px_inputs: ['3'] })
+  expect(Object.keys(oracle[0]!)).toEqual(ORACLE_COLUMNS.map(({ name }) => name))
+  const writer = await read('writer-actions-by-time')
+  expect(writer).toHaveLength(4)
+  expect(writer[2]).toMatchObject({
+    height: 9n,
+    user: USER,
+    destination: OTHER,
+    type: 'x',
+    evm_tx_hash: '0xe',
+    nonce: 9n,
+    action: { wei: '9007199254740993' },
+  })
+  expect(writer[3]!.other).toEqual({ later: [1] })
+  expect(Object.keys(writer[0]!)).toEqual(WRITER_COLUMNS.map(({ name }) => name))
 })
 
 it('have each funding payment', async () => {
