@@ -162,6 +162,36 @@ describe('post', () => {
   })
 })
 
+describe('files of the node that no block needs', () => {
+  const update = { update_class: 'Deployer', mark_px_inputs: [['xyz:GOLD', '102.0']] }
+  const send = { type: 'SystemSpotSendAction', destination: ALICE, token: 0, wei: 5 }
+  const action = { user: `0x20${'0'.repeat(38)}`, nonce: 1, evm_tx_hash: `0x${'0c'.repeat(32)}`, action: send }
+
+  // WS-109, WS-110, FEED-39
+  it('reach subscribers with their block, live and from an earlier block', async () => {
+    const bodies = [
+      { type: 'oracleUpdates', dex: 'xyz' },
+      { type: 'writerActions', user: ALICE },
+    ]
+    const socket = await open()
+    for (const body of bodies) await subscribe(socket, body)
+    push([], { oracle: [update], writer: [action] })
+    push([])
+    const oracle = { coin: 'xyz:GOLD', update_class: 'Deployer', mark_px_inputs: ['102.0'] }
+    const frames = [
+      { channel: 'oracleUpdates', data: [oracle] },
+      { channel: 'writerActions', data: { user: ALICE, actions: [action] } },
+    ]
+    for (const frame of frames) expect(await socket.channel(frame.channel)).toEqual(frame)
+    await feeder.acked(height)
+    const later = await open()
+    for (const subscription of bodies) later.send({ method: 'subscribe', subscription, fromBlock: height - 1 })
+    for (const frame of frames) expect(await later.channel(frame.channel)).toEqual(frame)
+    socket.close()
+    later.close()
+  })
+})
+
 describe('stream minutes', () => {
   // WS-4
   it('can be paid with the last credit while connecting', async () => {
