@@ -216,8 +216,9 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
 
     const { epoch, height, booksKnown: wereKnown } = this.#blocks.chain
     const booksKnown = epoch !== null && wereKnown && block.books !== null
-    const rows = { orders: this.#trust.orderStatusesFor(feeder, block), l4: this.#l4Seeds.acceptRows(block.l4) }
-    const known = { ...block, books: booksKnown ? block.books : null, ...rows }
+    const { oracle: _oracle, writer: _writer, ...bare } = block
+    const rows = { ...this.#trust.optionalRowsFor(feeder, block), l4: this.#l4Seeds.acceptRows(block.l4) }
+    const known = { ...bare, books: booksKnown ? block.books : null, ...rows }
     const texts = encodeBlock(known, booksKnown ? epoch : null, this.#blocks.builderAttributions(block.fills))
     if (block.books && !booksKnown) this.#bookSeeds.requestAll()
     if (booksKnown) this.#bookSeeds.addCoins(block.books ?? [])

@@ -9,6 +9,7 @@ import type { LogStatus } from '../protocol/feed/status-shape.ts'
 import { startedOverMessage } from './chain.ts'
 import { CompletenessUpgrade, NEAR_MS } from './completeness-upgrade.ts'
 import { CopyComparison } from './copy-comparison.ts'
+import { ExtraRows } from './extra-rows.ts'
 import type { FeederLinks, FeederSocket } from './feeder-links.do.ts'
 import type { ReaderLinks } from './reader-links.do.ts'
 import type { RetainedBlocks } from './retained-blocks.do.ts'
@@ -25,6 +26,7 @@ export class FeederTrust {
   readonly #readers: ReaderLinks
   readonly #comparison = new CopyComparison()
   readonly #completeness = new CompletenessUpgrade()
+  readonly #extras = new ExtraRows()
   readonly #startedMs = Date.now()
   /** Height of a block that was skipped for now, because its book changes are unknown. */
   #deferredHeight: number | null = null
@@ -44,9 +46,9 @@ export class FeederTrust {
     this.#comparison.onTaken({ texts, feeder: feeder.name })
   }
 
-  /** Returns the order statuses to send with an accepted block. */
-  orderStatusesFor(feeder: FeederSocket, block: Block): unknown[] {
-    return this.#completeness.onTaken(feeder, block)
+  /** Returns the optional rows to send with an accepted block, some of which may be from other copies. */
+  optionalRowsFor(feeder: FeederSocket, block: Block): Pick<Block, 'orders' | 'oracle' | 'writer'> {
+    return { orders: this.#completeness.onTaken(feeder, block), ...this.#extras.onTaken(block) }
   }
 
   /**
@@ -57,6 +59,7 @@ export class FeederTrust {
     const { height } = block
     this.#completeness.onCopy(feeder, block, Date.now())
     this.#completeness.onCompared(feeder, block)
+    this.#extras.onCompared(block)
     // These parts are removed, because they are not compared and may be large.
     const bare = { ...block, orders: [], l4: [], payments: undefined, oracle: undefined, writer: undefined }
     const copy = { texts: encodeBlock(bare, null), feeder: feeder.name }
@@ -163,5 +166,6 @@ export class FeederTrust {
     this.#deferredHeight = null
     this.#comparison.clear()
     this.#completeness.clear()
+    this.#extras.clear()
   }
 }
