@@ -645,6 +645,33 @@ test('an oracle line that comes after its block is counted and sent with the nex
   expect([feeder.status(0).lateLines, gaps()]).toEqual([0, []])
 })
 
+test('a feeder that catches up over several hours puts every oracle update into its own block', async () => {
+  gateway.wants = [{ type: 'want', orders: { add: [], drop: [] }, extras: ['oracle'] }]
+  node.append('oracle', '')
+  node.write(10)
+  const first = await startSeeded()
+  await inStep()
+  await stop(first)
+  const updated: number[] = []
+  for (const hour of [9, 10, 11]) {
+    node.hour = hour
+    for (let i = 0; i < 300; i++) {
+      const next = node.model.step()
+      // The last hour has none, so its file does not exist.
+      if (i % 7 === 0 && hour < 11) {
+        updated.push(next.height)
+        node.append('oracle', extraLine(next, `{"of":${next.height},"text":"${'x'.repeat(4_000)}"}`))
+      }
+      for (const [stream, text] of next.lines) node.append(stream, `${text}\n`)
+    }
+  }
+  const { feeder } = start()
+  await inStep()
+  const own = blocks().flatMap(({ height, oracle = [] }) => oracle.map((row) => [height, (row as { of: number }).of]))
+  expect(own).toEqual(updated.map((height) => [height, height]))
+  expect([feeder.status(0).lateExtraLines, gaps()]).toEqual([0, []])
+})
+
 // FEED-27
 test('pulses report the state, with or without blocks', async () => {
   node.write(10)
