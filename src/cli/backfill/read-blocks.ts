@@ -84,9 +84,13 @@ async function readNodeLine(
   const events = readEvents(text)
   if (!events.ok) return events.error
   const misc = (await others?.misc.eventsAt(position)) ?? null
-  const twaps = misc === null ? null : ((await others?.twaps.eventsAt(position)) ?? null)
+  const twaps = (await others?.twaps.eventsAt(position)) ?? null
+  const oracle = (await others?.oracle.eventsAt(position)) ?? null
+  const writer = (await others?.writer.eventsAt(position)) ?? null
   const bad: string[] = []
-  const parts = convertEvents({ fills: events.value, misc, twaps, statuses: null }, (why) => bad.push(why))
+  const parts = convertEvents({ fills: events.value, misc, twaps, statuses: null, oracle, writer }, (why) =>
+    bad.push(why),
+  )
   if (bad.length > 0) return `has a ${visible(bad[0] ?? '')}`
   const block = { ...position, ...parts }
   return { kind: 'block', block: { ...position, line: misc === null ? fillsLine(block) : eventsLine(block) } }

@@ -26,10 +26,8 @@ export type FileForm =
 /** `others`: streams of the same node with the other events of each block. */
 export type PlannedFile = SourceFile & { readonly form: FileForm; readonly others?: OtherStreams }
 
-export interface OtherStreams {
-  readonly misc: StreamReader
-  readonly twaps: StreamReader
-}
+const OTHER_STREAMS = ['misc', 'twaps', 'oracle', 'writer'] as const
+export type OtherStreams = Readonly<Record<(typeof OTHER_STREAMS)[number], StreamReader>>
 
 /** A synced node writes a block at most this long after its time. */
 const FILE_LAG_MS = 600_000
@@ -67,7 +65,8 @@ export function blockFiles(source: string, files: readonly SourceFile[], chain: 
     return form ? [{ ...file, form }] : []
   })
   const sorted = formed.toSorted((a, b) => sortKey(a) - sortKey(b))
-  const others = { misc: streamOf(sorted, STREAM_FOLDER.misc), twaps: streamOf(sorted, STREAM_FOLDER.twaps) }
+  const readers = OTHER_STREAMS.map((name) => [name, streamOf(sorted, STREAM_FOLDER[name])])
+  const others = Object.fromEntries(readers) as OtherStreams
   const isFills = (file: PlannedFile) => isOfStream(file, BY_BLOCK) || isOfStream(file, null)
   const known = sorted.flatMap((file): PlannedFile[] =>
     file.form.kind === 'archive' ? [file] : isFills(file) ? [{ ...file, others }] : [],
