@@ -91,7 +91,9 @@ async function readNodeLine(
   const parts = convertEvents({ fills: events.value, misc, twaps, statuses: null, oracle, writer }, (why) =>
     bad.push(why),
   )
-  if (bad.length > 0) return `has a ${visible(bad[0] ?? '')}`
+  // Other unusable events are left out, as in the feed.
+  const fault = bad.find((why) => why.startsWith('fill:'))
+  if (fault !== undefined) return `has a ${visible(fault)}`
   const block = { ...position, ...parts }
   return { kind: 'block', block: { ...position, line: misc === null ? fillsLine(block) : eventsLine(block) } }
 }

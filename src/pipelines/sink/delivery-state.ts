@@ -14,7 +14,6 @@ import type { BatchRange, DeliveryFailure, DeliveryResult, DeliverySuccess } fro
 import type { Pipeline } from '../pipeline.ts'
 import type { SinkLogLine } from '../sink-api.ts'
 import type { AssembledBatch, Assembler, ReaderState } from './batch-assembler.ts'
-import type { RepairedRange } from './repair-rows.ts'
 import type { EndPosition } from './source.ts'
 
 export interface BatchInFlight {
@@ -238,6 +237,13 @@ export type MeterResponse = Pick<PipelineResponse, 'available' | 'cap' | 'ended'
 export interface Payer {
   readonly hash: KeyHash
   readonly name: string
+}
+
+/** A repair of the archive, numbered in order. */
+export interface RepairedRange {
+  readonly id: number
+  readonly from: number
+  readonly to: number
 }
 
 export interface DeliveryPorts {

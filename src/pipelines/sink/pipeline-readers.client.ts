@@ -20,9 +20,8 @@ import { FatalPipelineError } from '../pipeline.ts'
 import { selectTopic, type TopicSelection } from '../topics/catalogue.ts'
 import { evmFold, readAnchor } from '../topics/evm-logs.ts'
 import { Assembler, lastReadBlock, type ReaderState } from './batch-assembler.ts'
-import type { BatchInFlight } from './delivery-state.ts'
+import type { BatchInFlight, RepairedRange } from './delivery-state.ts'
 import { EvmSource } from './evm-source.ts'
-import type { RepairedRange } from './repair-rows.ts'
 import { Source, type StartPosition } from './source.ts'
 
 const TIMEOUT_MS = 30_000

@@ -2,14 +2,7 @@
 // Invariants: repairs are delivered in their order, and each once; the cursor returns to where it was; heights that the
 // pipeline has not reached are left to it.
 
-import type { DeliveryState } from './delivery-state.ts'
-
-/** A repair of the archive, numbered in order. */
-export interface RepairedRange {
-  readonly id: number
-  readonly from: number
-  readonly to: number
-}
+import type { DeliveryState, RepairedRange } from './delivery-state.ts'
 
 type RepairState = Pick<DeliveryState, 'at' | 'repair' | 'repairedTo' | 'first'>
 

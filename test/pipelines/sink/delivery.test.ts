@@ -88,6 +88,7 @@ describe('a pipeline', () => {
     expect(kills).toBeGreaterThan(1_000)
   })
 
+  // PIPE-33
   it('delivers the rows of repaired heights once, marked, in the order of repairs, despite crashes and failures', async () => {
     const fault = fc.oneof(
       { weight: 12, arbitrary: fc.constant('ok' as const) },

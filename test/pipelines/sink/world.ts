@@ -15,8 +15,8 @@ import {
   type DeliveryState,
   type DesiredState,
   INITIAL_DELIVERY,
+  type RepairedRange,
 } from '../../../src/pipelines/sink/delivery-state.ts'
-import type { RepairedRange } from '../../../src/pipelines/sink/repair-rows.ts'
 import type { EndPosition } from '../../../src/pipelines/sink/source.ts'
 import { Source, type SourcePorts } from '../../../src/pipelines/sink/source.ts'
 import { keyedRows, type Row, type TopicBlock, type TopicFold } from '../../../src/pipelines/topics/topic.ts'

@@ -98,7 +98,16 @@ const showBackfill = defineEndpoint({
     {
       from: { height: 985148182, time: 1778002753024 },
       before: { height: 1030773868, time: 1781139602896 },
-      gaps: [{ from: 985149000, to: 985149999, after_ms: 1778002807000, before_ms: 1778002875000, beyond_ms: null }],
+      gaps: [
+        {
+          from: 985149000,
+          to: 985149999,
+          after_ms: 1778002807000,
+          before_ms: 1778002875000,
+          beyond_ms: null,
+          attempts: [],
+        },
+      ],
     },
   ),
   handle: async ({ query: { after = 0 } }, { archive }) => {

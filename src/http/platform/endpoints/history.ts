@@ -191,6 +191,7 @@ const historyCoverage = defineEndpoint({
       to: { height: 1034171900, time_ms: 1799999930000 },
       holes: [{ from_height: 925001000, to_height: 925001004 }],
     },
+    repairs: [{ from_height: 930000100, to_height: 930012000, known: 'fills', source: 'tokyo', at_ms: 1799990000000 }],
   }),
   handle: async ({ params: { chain }, query }, platform) => {
     const history = historyOf(chain, platform)
