@@ -16,7 +16,7 @@ export default {
     'src/cli/launch/gateway.node.ts!',
     'src/console/{console,live/live,status/status}.tsx!',
     'src/console/docs/docs.dom.ts!',
-    'src/cli/{admin,backfill,export,keys,replay,watch}.node.ts!',
+    'src/cli/{admin,backfill,export,keys,repair,replay,watch}.node.ts!',
     // Entry points of the client package, which scripts/build-client.ts builds.
     'src/client/{create-client.client,books.client,schemas}.ts!',
     'test/conformance/package/{contract.ts,use.mts}',

@@ -53,7 +53,7 @@ export interface ArchiveGap extends CutGap {
   readonly beyondMs: number | null
 }
 
-export type TriedGap = ArchiveGap & { readonly attempts: readonly RepairAttempt[] }
+type TriedGap = ArchiveGap & { readonly attempts: readonly RepairAttempt[] }
 
 /** Backfill state. All heights from `from` upward exist, except the gaps. */
 export interface BackfillState {

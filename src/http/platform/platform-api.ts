@@ -92,7 +92,7 @@ export interface Recovery {
   import(account: ExportedAccount, region: string | null): Promise<Result<boolean, Refusal>>
 }
 
-export interface ArchiveBackfill {
+interface ArchiveBackfill {
   readonly chain: string
   state(after: number): Promise<BackfillState>
   /** `blocks` is not empty and ordered by height. */
