@@ -237,7 +237,6 @@ it('examples/fill-quality.ts replays the archive and fills some of its orders', 
 it('older blocks of the node are imported below the archive, once', async () => {
   interface State {
     readonly from: { readonly height: number }
-    readonly before: { readonly height: number }
     readonly gaps: readonly object[]
   }
   const state = () => gateway.ask<State>('GET', '/history/backfill')
@@ -245,7 +244,7 @@ it('older blocks of the node are imported below the archive, once', async () => 
     const line = ['--from', '0', '--url', gateway.url, dense]
     return run('cli/backfill.node.ts', line, { ADMIN_TOKEN }).line(() => true, 60_000)
   }
-  const { before } = await state()
+  const { from: before } = await state()
   const dense = withDenseBlocks(before.height)
   expect(await backfill()).toMatch(/\d+ new blocks in \d+ segments/)
   const { from, gaps } = await state()

@@ -47,6 +47,8 @@ const GUIDES: Readonly<Record<string, readonly RegExp[]>> = {
   'guides/replay.md': [/complete up to block \d+$/m, /"chain":"hyperliquid"/, /replay ended after \d+ trades$/m],
   'guides/pipelines.md': [/pipe_\w+$/m, /\d+ rows, such as \{/, /"phase":/, /"status":"paused"/],
   'guides/history-files.md': [],
+  // Its programs need backtesters; export.test.ts reads the files.
+  'guides/backtests.md': [],
   'guides/webhooks.md': [/the signature is valid/],
   'guides/migrate.md': [/"universe":/, /"BTC":"/, /"result":"0x/],
   'operators/run-your-own.md': [/"state":/, /twenty/, /acme/, /"time":\d+/],
