@@ -108,6 +108,42 @@ describe('backfilled blocks', () => {
     }
   })
 
+  it.each([
+    ['in the hour that runs', 100, 103],
+    ['within a day', 20, 25],
+    ['over the end of a day', 60, 80],
+    ['of one block', 72, 72],
+  ])('fill a gap %s, and every list is as if it had never been', async (name, from, to) => {
+    const world = new World(placeOf(`gap-${name}`), failing(from))
+    await world.log([...range(0, from - 1), ...range(to + 1, 104)])
+    await world.turns()
+    expect(await world.gaps()).toEqual([`${from}-${to}`])
+    const before = await world.rows('fills')
+    await world.backfill(range(from, to))
+    world.nowMs = SETTLED_MS
+    // A reader sees no row twice and loses none while files are written and merged.
+    for (let isMore = true; isMore; ) {
+      isMore = await world.turn()
+      const rows = await world.rows('fills')
+      expect(rows).toEqual([...new Set(rows)].sort((a, b) => a - b))
+      expect(before.filter((height) => !rows.includes(height))).toEqual([])
+    }
+    expect([await world.gaps(), await world.rows('fills')]).toEqual([[], range(0, 104)])
+    expect(await world.rows('ledger', { order: 'newest' })).toEqual(range(0, 104).reverse())
+    expect(await holedOf(world, range(0, 103))).toEqual([0])
+  })
+
+  it('fill a gap that the files have not reached yet, and no height is skipped', async () => {
+    const world = new World(placeOf('ahead'))
+    await world.log([...range(0, 9), ...range(20, 30)])
+    await world.turns(3)
+    await world.backfill(range(12, 19))
+    await world.turns()
+    world.nowMs = SETTLED_MS
+    await world.turns()
+    expect([await world.gaps(), await world.rows('fills')]).toEqual([['10-11'], [...range(0, 9), ...range(12, 30)]])
+  })
+
   it('with only fills have no ledger, and the files report it', async () => {
     const world = new World(placeOf('only'))
     await world.log(range(100, 104))
