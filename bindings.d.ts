@@ -52,6 +52,7 @@ declare namespace Cloudflare {
     ARCHIVE_KEEP_EVENTS_DAYS: string
     ARCHIVE_KEEP_BOOKS_DAYS: string
     ARCHIVE_KEEP_CHECKPOINTS_DAYS: string
+    ARCHIVE_KEEP_FILLS_BY_TIME_DAYS: string
     PIPELINE_RESOLVER: string
     PIPELINE_ROW_CREDITS: string
     PIPELINE_MINUTE_CREDITS: string

@@ -55,8 +55,9 @@ export interface Compacted {
   readonly fills: number
   readonly fillsASecond: number
   readonly slowestMs: number
-  /** Bytes of a fill in tables of hours. */
+  /** Bytes of a fill in tables of hours: those that stay, and the one in the order of the chain. */
   readonly tableBytes: number
+  readonly byTimeBytes: number
   /** Of turns that wrote a file of this level. */
   readonly levels: Readonly<Record<string, Operations & { readonly turns: number }>>
 }
@@ -80,8 +81,10 @@ async function compaction(quick: boolean, say: (text: string) => void): Promise<
     }
     const fillsASecond = fills / ((performance.now() - startMs) / 1000)
     // The last minute is in no hour yet.
-    const tableBytes = levels.hour!.tableBytes / (fills - FILLS_A_MINUTE)
-    return { fills, fillsASecond, slowestMs, tableBytes, levels }
+    const [tableBytes, byTimeBytes] = (['tableBytes', 'byTimeBytes'] as const).map(
+      (name) => levels.hour![name] / (fills - FILLS_A_MINUTE),
+    ) as [number, number]
+    return { fills, fillsASecond, slowestMs, tableBytes, byTimeBytes, levels }
   } finally {
     await worker.stop()
   }

@@ -29,7 +29,7 @@ const ROWS_A_FILL = 1.1
 /** A row of a key's index, with its place in the index by file. */
 const INDEX_BYTES = 300
 
-export interface Counted extends Pick<Compacted, 'levels' | 'tableBytes'> {
+export interface Counted extends Pick<Compacted, 'levels' | 'tableBytes' | 'byTimeBytes'> {
   /** Of a row in pages of a day. */
   readonly rowBytes: number
 }
@@ -50,7 +50,7 @@ interface Level {
   readonly rowsWritten: number
 }
 
-export function monthOf({ levels, rowBytes, tableBytes }: Counted): Month {
+export function monthOf({ levels, rowBytes, tableBytes, byTimeBytes }: Counted): Month {
   const minute = levels.minute!
   const hour = levels.hour!
   const bytes = DAYS * FILLS_A_DAY * ROWS_A_FILL * rowBytes
@@ -69,7 +69,9 @@ export function monthOf({ levels, rowBytes, tableBytes }: Counted): Month {
     sum((level) => level.rowsWritten * objectsOf(level.files, level.bytes))
   // Days of two months, and the months of a year.
   const d1Gb = ((2 * keyRows(DAYS) + 12 * keyRows(1)) * INDEX_BYTES) / 1e9
-  const r2Gb = (bytes + DAYS * FILLS_A_DAY * tableBytes) / 1e9
+  const keptGb = (bytes + DAYS * FILLS_A_DAY * tableBytes) / 1e9
+  // By default, for 90 days.
+  const r2Gb = keptGb + (3 * DAYS * FILLS_A_DAY * byTimeBytes) / 1e9
   const dollarsFor = (free: Readonly<Record<keyof typeof INCLUDED, number>>) => {
     const above = (used: number, name: keyof typeof INCLUDED) => Math.max(0, used - free[name])
     const operations = PUT * above(puts, 'puts') + GET * above(gets, 'gets')
@@ -80,10 +82,10 @@ export function monthOf({ levels, rowBytes, tableBytes }: Counted): Month {
   return {
     dollars: dollarsFor({ puts: 0, gets: 0, rowsWritten: 0, d1Gb: 0, r2Gb: 0 }),
     included: dollarsFor(INCLUDED),
-    kept: 12 * (R2_SELDOM_GB * r2Gb + (D1_GB * keyRows(1) * INDEX_BYTES) / 1e9),
+    kept: 12 * (R2_SELDOM_GB * keptGb + (D1_GB * keyRows(1) * INDEX_BYTES) / 1e9),
     does:
       `${millions(puts)} writes and ${millions(gets)} reads of R2, ${millions(rowsWritten)} rows of D1, ` +
-      `${r2Gb.toFixed(0)} GB in R2 (a row of a page ${rowBytes.toFixed(0)} B, a fill in tables ${tableBytes.toFixed(0)} B), ` +
+      `${r2Gb.toFixed(0)} GB in R2 (a row of a page ${rowBytes.toFixed(0)} B, a fill in tables ${tableBytes.toFixed(0)} B, in those by time ${byTimeBytes.toFixed(0)} B), ` +
       `${d1Gb.toFixed(1)} GB in D1`,
   }
 }

@@ -3,12 +3,13 @@
 // rows of a turn are written together, so that an interrupted turn writes the same names and bytes again; a row is in
 // exactly one live file; a damaged file blocks only files that are built from its heights.
 
+import { DAY_MS } from '../../core/time.ts'
 import { ArchiveDamage, type ArchivedSegment, type ArchiveReader, type UnfiledRange } from '../archive/archive-read.ts'
 import type { ArchiveStorage } from '../archive/archive-writer.store.ts'
 import { advanceRow, lowestUnfiled, unsettledHeights } from '../archive/unfiled.store.ts'
 import { CandleRollup } from './candle-lines.ts'
 import { filesAround, holesOf } from './file-gaps.store.ts'
-import { abandonFile, dropFile, sweepFiles } from './files-sweep.store.ts'
+import { abandonFile, dropFile, sweepFiles, sweepFillsByTime } from './files-sweep.store.ts'
 import { FilesWriter, type ObjectContent } from './files-writer.store.ts'
 import { isPaidKnown, paymentsIn } from './funding-sums.ts'
 import { dueGroup, type FileSpan, isSameHour, type Level, type MergedLevel, sliceLength } from './levels.ts'
@@ -46,6 +47,8 @@ interface CompactionOptions {
   readonly now: () => number
   /** Whether files are removed when the archive removes their heights. */
   readonly isBounded: boolean
+  /** Age in days at which Parquet files of fills in the order of the chain are removed; null: never. */
+  readonly fillsByTimeDays: number | null
   readonly objectBytes?: number | undefined
 }
 
@@ -82,8 +85,11 @@ export class Compaction {
     return false
   }
 
-  #sweep(): Promise<void> {
-    return sweepFiles(this.#storage, this.#options.now(), this.#options.isBounded)
+  async #sweep(): Promise<void> {
+    const nowMs = this.#options.now()
+    const { isBounded, fillsByTimeDays } = this.#options
+    await sweepFiles(this.#storage, nowMs, isBounded)
+    if (fillsByTimeDays !== null) await sweepFillsByTime(this.#storage, nowMs - fillsByTimeDays * DAY_MS)
   }
 
   async #fileNextMinute(): Promise<boolean> {

@@ -53,7 +53,9 @@ export class Compactor extends DurableObject<Cloudflare.Env> {
     const archive = archiveOf(env, chain)
     const isBounded = settings.ARCHIVE_KEEP_MB !== null
     const storage = bucket && db ? { chain, bucket, db } : null
-    this.#compaction = archive && storage && new Compaction(archive, storage, { now: Date.now, isBounded })
+    const { ARCHIVE_KEEP_FILLS_BY_TIME_DAYS: fillsByTimeDays } = settings
+    const options = { now: Date.now, isBounded, fillsByTimeDays }
+    this.#compaction = archive && storage && new Compaction(archive, storage, options)
   }
 
   async wake(): Promise<void> {

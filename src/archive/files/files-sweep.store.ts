@@ -19,6 +19,8 @@ const LINK_GRACE_MS = 3_600_000 + GRACE_MS
  */
 const FILES_PER_TURN = 16
 const KEYS_PER_DELETE = 1_000
+/** An archive of a year has 8,760 hours. */
+const TABLES_PER_TURN = 200
 
 type RemovedFile = Omit<FileSpan, 'lastMs'> & { readonly level: Level; readonly objects: number }
 type RemovedTable = Omit<FileSpan, 'lastMs'> & {
@@ -94,6 +96,22 @@ const EXPIRE_FILES = `UPDATE files SET state = 'merged', merged_ms = ?1 WHERE ch
 const EXPIRED_TABLES = `SELECT level, first, last, first_ms AS firstMs, number, name FROM file_tables WHERE chain = ?1
   AND (level < 2 AND (level, first) IN (SELECT value->>0, value->>1 FROM json_each(?2))
   AND (level = 0 OR name NOT LIKE '%-by-time')`
+
+/** Removes the oldest Parquet files of fills in the order of the chain that start before this time. */
+export async function sweepFillsByTime(storage: ArchiveStorage, beforeMs: number): Promise<void> {
+  const { chain, db } = storage
+  const { results: tables } = await db
+    .prepare(`SELECT level, first, last, first_ms AS firstMs, number, name FROM file_tables WHERE chain = ?
+      AND name = 'fills-by-time' AND first_ms < ? ORDER BY first_ms LIMIT ?`)
+    .bind(chain, beforeMs, TABLES_PER_TURN)
+    .all<RemovedTable>()
+  if (tables.length === 0) return
+  await removeObjects(
+    storage,
+    tables.map((table) => tableKey(chain, table.level, table, table.number, table.name)),
+  )
+  await db.batch(tables.map((table) => deleteTableRow(storage, table)))
+}
 
 // Removes a damaged file, the files it was built from, and the unfinished file that is built from it. Invariant:
 // objects are removed before rows, so that an interrupted removal is repeated. The heights become a gap and are written

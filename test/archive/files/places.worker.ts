@@ -34,12 +34,18 @@ export async function archived(place: ArchiveStorage, blocks: readonly Placed[],
 interface Making {
   readonly now?: () => number
   readonly isBounded?: boolean
+  readonly fillsByTimeDays?: number | null
   readonly objectBytes?: number | undefined
 }
 
 /** What makes files of a place. */
 export function compactionOf(place: ArchiveStorage, making: Making = {}) {
-  return new Compaction(new StoredArchive(place), place, { now: () => 0, isBounded: false, ...making })
+  return new Compaction(new StoredArchive(place), place, {
+    now: () => 0,
+    isBounded: false,
+    fillsByTimeDays: null,
+    ...making,
+  })
 }
 
 /** Makes all files that are due, anew after each failure; answers how many there were. */

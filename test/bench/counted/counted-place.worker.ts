@@ -15,6 +15,7 @@ export class CountedPlace {
     puts: 0,
     pageBytes: 0,
     tableBytes: 0,
+    byTimeBytes: 0,
   }
   /** Of the last file that was written. */
   level: string | null = null
@@ -29,7 +30,8 @@ export class CountedPlace {
     }
     const put = async (key: string, bytes: Uint8Array) => {
       counts.puts++
-      counts[key.endsWith('.pages') ? 'pageBytes' : 'tableBytes'] += bytes.length
+      const table = key.includes('.fills-by-time.') ? 'byTimeBytes' : 'tableBytes'
+      counts[key.endsWith('.pages') ? 'pageBytes' : table] += bytes.length
       this.level = key.split('/')[2] ?? null
       return bucket.put(key, bytes)
     }

@@ -26,9 +26,10 @@ export interface Operations {
   readonly gets: number
   readonly bytesRead: number
   readonly puts: number
-  /** Of pages, and of tables. */
+  /** Of pages, of tables that stay, and of fills in the order of the chain. */
   readonly pageBytes: number
   readonly tableBytes: number
+  readonly byTimeBytes: number
 }
 
 /** `level`: of what was written; null: nothing was. */
