@@ -66,6 +66,7 @@ export class BackfillQueue {
     const reason = contradictionOf(
       blocks.map(({ events }) => checkedBlock(events)),
       await this.#compared(segments, around),
+      around.flatMap(endsOf),
     )
     if (reason !== null) return { refused: 'contradiction', reason }
     const written = await this.#ports.write(segments, around, source)
@@ -84,6 +85,11 @@ export class BackfillQueue {
     return blocks
   }
 }
+
+const endsOf = ({ first, last, firstMs, lastMs }: SegmentSpan) => [
+  { height: first, time: firstMs },
+  { height: last, time: lastMs },
+]
 
 // Cuts blocks into segments and gaps. Invariants: heights that exist are not written again; consecutive segments touch
 // or have one gap between them.

@@ -13,22 +13,29 @@ const TIME_TOLERANCE_MS = MINUTE_MS
 const BREAKS_TOLERATED = 1
 const CHECKS_PER_BREAK = 50
 
+type TimedBlock = Pick<CheckedBlock, 'height' | 'time'>
+
 export interface CheckedBlock {
   readonly height: number
   readonly time: number
   readonly fills: readonly UserFill[]
 }
 
-/** The fields of an archive line that are compared. */
+/** The fields of an archive line that are compared. The others may be large, and many blocks are compared at once. */
 export function checkedBlock(events: string): CheckedBlock {
-  return JSON.parse(events) as CheckedBlock
+  const { height, time, fills } = JSON.parse(events) as CheckedBlock
+  return { height, time, fills }
 }
 
 /**
- * Why `blocks` contradict the archive; null if they do not. Both lists are in height order. `archived`: the blocks next
- * to the missing heights, and any others.
+ * Why `blocks` contradict the archive; null if they do not. The lists are in height order. `archived`: the blocks next
+ * to the missing heights, and any others. `around`: times of further archived blocks, some below and above `blocks`.
  */
-export function contradictionOf(blocks: readonly CheckedBlock[], archived: readonly CheckedBlock[]): string | null {
+export function contradictionOf(
+  blocks: readonly CheckedBlock[],
+  archived: readonly CheckedBlock[],
+  around: readonly TimedBlock[] = [],
+): string | null {
   const known = new Map(archived.map((block) => [block.height, block]))
   const missing = blocks.filter(({ height }) => !known.has(height))
   for (const block of blocks) {
@@ -36,9 +43,10 @@ export function contradictionOf(blocks: readonly CheckedBlock[], archived: reado
     const difference = own ? differenceOf(block, own) : null
     if (difference) return `block ${block.height} differs from the archived block: ${difference}`
   }
-  const all = [...archived, ...missing].sort((a, b) => a.height - b.height)
-  const added = new Set(missing)
-  const early = pairs(all).find(
+  const byHeight = (a: TimedBlock, b: TimedBlock) => a.height - b.height
+  const all = [...archived, ...missing].sort(byHeight)
+  const added = new Set<TimedBlock>(missing)
+  const early = pairs([...all, ...around].sort(byHeight)).find(
     ([one, next]) => (added.has(one) || added.has(next)) && next.time < one.time - TIME_TOLERANCE_MS,
   )
   if (early)
@@ -58,7 +66,7 @@ const identityOf = ([user, { coin, side, px, sz, oid, tid }]: UserFill) =>
   [user, coin, side, px, sz, oid, tid].join(' ')
 
 /** Compares the position before each fill with the position after the wallet's previous fill of the coin. */
-function positionBreaks(blocks: readonly CheckedBlock[], added: ReadonlySet<CheckedBlock>): string | null {
+function positionBreaks(blocks: readonly CheckedBlock[], added: ReadonlySet<TimedBlock>): string | null {
   const positions = new Map<string, { readonly end: string; readonly isAdded: boolean }>()
   const breaks: string[] = []
   let checks = 0

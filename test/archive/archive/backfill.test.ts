@@ -169,6 +169,19 @@ describe('backfill bodies', () => {
     expect(held.length).toBe(250)
   })
 
+  it('of a time outside of their gap are rejected, even if they touch no archived block', async () => {
+    const { held, filling: one } = filling(0, null)
+    held.push({ first: 1, last: 9, firstMs: 100_000, lastMs: 900_000 })
+    held.push({ first: 20, last: 29, firstMs: 2_000_000, lastMs: 2_900_000 })
+    const at = (time: number) => {
+      const events = `{"height":15,"time":${time},"fills":[]}`
+      return one.write(sent([{ ...stored(15, time), events }]))
+    }
+    expect(await at(839_999)).toMatchObject({ reason: 'block 15 has the time 839999, but block 9 has 900000' })
+    expect(await at(2_060_001)).toMatchObject({ reason: 'block 20 has the time 2000000, but block 15 has 2060001' })
+    expect(await at(1_500_000)).toMatchObject({ blocks: 1 })
+  })
+
   it('are rejected if the archive is full or empty, and later bodies are accepted', async () => {
     expect(await filling(91, 100).filling.write(sent(holes))).toEqual({ refused: 'full', bytes: 91, maxBytes: 100 })
     expect(await filling(0, 100, null).filling.write(sent(holes))).toEqual({ refused: 'empty' })

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type CheckedBlock, contradictionOf } from '../../../src/archive/archive/source-check.ts'
+import { type CheckedBlock, checkedBlock, contradictionOf } from '../../../src/archive/archive/source-check.ts'
 import type { UserFill } from '../../../src/protocol/feed/block.ts'
 import { fillWith } from '../../kit/fills.ts'
 
@@ -31,6 +31,11 @@ const inside = (blocks: readonly CheckedBlock[], from: number, to: number) =>
   blocks.filter(({ height }) => height >= from && height <= to)
 const outside = (blocks: readonly CheckedBlock[], from: number, to: number) =>
   blocks.filter(({ height }) => height < from || height > to)
+
+it('a compared block keeps nothing that is not compared, because the payments of an hour may be large', () => {
+  const line = JSON.stringify({ v: 1, height: 3, time: 5, fills: [], ledger: [], funding: [], payments: ['many'] })
+  expect(checkedBlock(line)).toEqual({ height: 3, time: 5, fills: [] })
+})
 
 describe('blocks of a source', () => {
   it('that agree with the archive are never refused', () => {
