@@ -26,6 +26,13 @@ const GAP_COLUMNS = `from_height AS "from", to_height AS "to", after_ms AS after
 const edge = (order: 'ASC' | 'DESC') =>
   `COALESCE((SELECT first FROM segments WHERE chain = ?1 ORDER BY first ${order} LIMIT 1), 0)`
 
+/**
+ * NULL, which the column rejects, if a segment has some of the heights already. An earlier write may finish after its
+ * caller gave up, and then the neighbors were read too early.
+ */
+const UNUSED_FIRST = `CASE WHEN COALESCE((SELECT last FROM segments WHERE chain = ?1 AND first <= ?3
+  ORDER BY first DESC LIMIT 1), -1) < ?2 THEN ?2 END`
+
 type AttemptRow = RepairAttempt & Pick<Repair, 'from' | 'to'>
 
 export class BackfillStore {
@@ -148,7 +155,8 @@ export class BackfillStore {
       ])
       const sums = [events.bytes, books.bytes, events.sha256, books.sha256]
       const row = db.prepare(`INSERT INTO segments (chain, first, last, first_ms, last_ms, epoch, lines, events_bytes,
-        books_bytes, events_sha256, books_sha256, backfilled, source) VALUES (?, ?, ?, ?, ?, NULL, ?, ?, ?, ?, ?, ?, ?)`)
+        books_bytes, events_sha256, books_sha256, backfilled, source)
+        VALUES (?1, ${UNUSED_FIRST}, ?3, ?4, ?5, NULL, ?6, ?7, ?8, ?9, ?10, ?11, ?12)`)
       rows.push(row.bind(chain, first, last, firstMs, lastMs, lines.length, ...sums, known, source))
       sum += events.bytes + books.bytes
     }

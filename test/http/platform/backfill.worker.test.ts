@@ -103,6 +103,22 @@ describe('below the first block that the log archived', () => {
     expect(await Array.fromAsync(again.lines(segment!, 'events'))).toEqual([line(10_000), line(10_001)])
   })
 
+  it('rejects a write after another one that was not seen, if they overlap', async () => {
+    const cuts = (from: number, to: number) => {
+      const blocks = readBackfill(range(from, to).map(line).join('\n'))
+      if (!blocks.ok) throw new Error('the lines are good')
+      return backfillCuts(blocks.value, [], 20_000)
+    }
+    const store = new BackfillStore({ ...place, chain: 'overlap' })
+    const write = (from: number, to: number) => store.write(cuts(from, to), [], { source: 'test', nowMs: 0 })
+    await write(102, 105)
+    await expect(write(100, 103)).rejects.toThrow('segments.first')
+    await expect(write(104, 107)).rejects.toThrow('segments.first')
+    await expect(write(96, 107)).rejects.toThrow('segments.first')
+    expect((await store.neighbors(0, 200)).map(({ first, last }) => [first, last])).toEqual([[102, 105]])
+    await write(106, 107)
+  })
+
   it.each([
     ['a bad line', () => send([line(10), line(11).slice(0, -5)]), /^line 2: /],
     [
