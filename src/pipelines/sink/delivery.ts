@@ -71,6 +71,8 @@ const METER_RETRY_MS = 10_000
 const UNPAID_RETRY_MS = 60_000
 /** How often repairs are looked for. A pipeline that waits for rows wakes as often. */
 const REPAIRS_EVERY_MS = 4 * 60_000
+/** Maximum number of repairs that are passed at once. */
+const MAX_REPAIRS = 64
 /** Minutes of a pipeline without rows are charged together after this time. */
 const REST_CHARGE_MS = 10 * 60_000
 
@@ -183,13 +185,18 @@ export class Delivery {
     this.#state = { ...this.#state, at: afterBlock(at, last), confirmed, first: this.#state.first ?? next }
   }
 
-  /** Stores a cursor that has moved past blocks without rows. Asks the meter whether the key is still valid, if due. */
+  /**
+   * Stores a cursor that has moved past blocks without rows. Asks the meter whether the key is still valid, and looks for
+   * repairs, if due.
+   */
   async rest(): Promise<void> {
     const { paidToMs = Number.NEGATIVE_INFINITY } = this.#state.owed
     // A report of each minute would cost the operator more than all else.
     if (this.#ports.nowMs() - paidToMs >= REST_CHARGE_MS) this.chargeMinutes()
     if (this.#unsavedBlocks > 0) this.#save({})
     if (this.#isWorking && this.#isSettleDue()) await this.#settle(true)
+    // A pipeline without rows reads nothing, so this is where it finds repairs. A later call finds what this one does not.
+    if (this.waitsFrom !== null && this.#isRepairCheckDue) await this.#findRepair().catch(() => undefined)
   }
 
   /** True if an amount has not been reported to the meter. */
@@ -340,16 +347,20 @@ export class Delivery {
     return flight === null && repair === null && sinceMs >= REPAIRS_EVERY_MS
   }
 
-  /** Looks for heights that were repaired behind the cursor, and turns to them. */
+  /** Looks for heights that were repaired behind the cursor, and turns to them. Repairs ahead of it are left to it. */
   async #findRepair(): Promise<void> {
     const definitions = this.#definitions
-    const found = await this.#ports.repairAfter(this.#state.repairedTo)
-    if (definitions !== this.#definitions) return
-    if (found === null || this.#state.repairedTo === null) this.#repairsAtMs = this.#ports.nowMs()
-    const change = afterFinding(this.#state, found)
-    // The assembler may have read these heights as a gap already.
-    if (found) this.#assembler = null
-    if (Object.keys(change).length > 0) this.#save(change)
+    for (let count = 0; count < MAX_REPAIRS; count++) {
+      const { repairedTo } = this.#state
+      const found = await this.#ports.repairAfter(repairedTo)
+      if (definitions !== this.#definitions) return
+      if (found === null || repairedTo === null) this.#repairsAtMs = this.#ports.nowMs()
+      const change = afterFinding(this.#state, found)
+      // The assembler may have read these heights as a gap already.
+      if (found) this.#assembler = null
+      if (Object.keys(change).length > 0) this.#save(change)
+      if (found === null || repairedTo === null || this.#state.repair !== null) return
+    }
   }
 
   #endRepair(): 0 {
@@ -475,6 +486,8 @@ export class Delivery {
   /** Delay until more blocks may be available. */
   #nextDelayMs({ isEnd, isHead }: AssembledBatch): number | null {
     if (isEnd) return this.#state.isFinished ? null : 0
+    // A repair ahead of the cursor must be known before the cursor reads its rows, or they would be delivered again.
+    if (!isHead) this.#repairsAtMs = Number.NEGATIVE_INFINITY
     if (!isHead) return 0
     this.#isAtHead = true
     const { gatherMs } = this.#desired

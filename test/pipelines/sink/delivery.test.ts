@@ -141,6 +141,50 @@ describe('a pipeline', () => {
     expect(marked).toBeGreaterThan(100)
   })
 
+  it('delivers rows once that are repaired before they are read, also while it is behind', async () => {
+    const world = new World({ missing: [20, 21, 22, 23] })
+    world.end = null
+    world.head = 70
+    world.archivedTo = 60
+    const { send } = world.ports
+    const sent: string[] = []
+    const delivery = world.delivery({
+      send: (batch, affords) => {
+        sent.push(...batch.rows.filter(({ _kind }) => _kind === 'row').map(({ _key }) => _key))
+        return send(batch, affords)
+      },
+    })
+    for (let turn = 0; turn < 100 || !delivery.isAtHead; turn++) {
+      if (world.saved.repairedTo === 0 && world.repairs.length === 0)
+        world.repairs.push({ id: 1, from: 20, to: 21 }, { id: 2, from: 22, to: 23 })
+      world.nowMs += Math.max((await delivery.turn()) ?? 0, 1)
+    }
+    world.nowMs += 600_000
+    for (let turn = 0; turn < 100; turn++) await delivery.turn()
+    expect(world.saved.repairedTo).toBe(2)
+    expect(sent.filter((key) => Number(key.split(':')[0]) <= LAST)).toEqual(expected([]))
+  })
+
+  it('finds a repair while it only waits for rows', async () => {
+    const world = new World({ missing: [20, 21, 22, 23] })
+    world.end = null
+    world.head = 70
+    world.archivedTo = 60
+    const delivery = world.delivery()
+    while (!delivery.isAtHead) world.nowMs += Math.max((await delivery.turn()) ?? 0, 1)
+    world.repairs.push({ id: 1, from: 20, to: 23 })
+    await delivery.rest()
+    expect(delivery.waitsFrom).toBe(71)
+    world.nowMs += 240_000
+    await delivery.rest()
+    expect([delivery.waitsFrom, delivery.isAtHead]).toEqual([null, false])
+    while (world.saved.repair !== null || !delivery.isAtHead) await delivery.turn()
+    expect(ofKind(world, 'row').flatMap(({ _height, _repaired }) => (_repaired ? [_height] : []))).toEqual([
+      ...[20, 20, 22],
+      ...[23, 23],
+    ])
+  })
+
   it('resumes at its position after a crash at any step', async () => {
     let calls = 0
     for (let at = 0; at <= calls; at++) {
