@@ -1,5 +1,6 @@
 // Decides which sources to ask for the heights of a gap, and when. Invariants: sources are asked in the operator's order; a
 // source is asked again only after its delay; a gap is beyond repair once every source has lacked its heights several times.
+// A source that was never asked, such as one of another program, is asked even then.
 
 import { backoffMs } from '../../core/backoff.ts'
 import { HOUR_MS, MINUTE_MS } from '../../core/time.ts'
@@ -33,10 +34,11 @@ export function dueRepairs(
 ): DueRepair[] {
   return gaps.toReversed().flatMap((gap): DueRepair[] => {
     const { recorded_ms: recordedMs, beyond_ms: beyondMs, attempts } = gap
-    if (recordedMs === null || beyondMs !== null || nowMs - recordedMs < minAgeMs) return []
+    if (recordedMs === null || nowMs - recordedMs < minAgeMs) return []
     const due = sources.filter((name) => {
       const last = attempts.find(({ source }) => source === name)
-      return last === undefined || nowMs - last.at_ms >= backoffMs(RETRY, last.tries - 1, 0) * pace
+      if (last === undefined) return true
+      return beyondMs === null && nowMs - last.at_ms >= backoffMs(RETRY, last.tries - 1, 0) * pace
     })
     return due.length > 0 ? [{ gap, sources: due }] : []
   })

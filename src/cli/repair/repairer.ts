@@ -112,7 +112,8 @@ async function recordLeft(
   const left = await piecesOf(ports, gap)
   if (!left.ok) return left
   const { outcome, message } = outcomeOf(result)
-  for (const { from, to, attempts } of left.value.pieces.slice(0, MAX_RECORDS)) {
+  // Highest first: the record of the lowest piece may replace that of the whole gap, from which the tries are counted.
+  for (const { from, to, attempts } of left.value.pieces.slice(0, MAX_RECORDS).toReversed()) {
     const tries = (attempts.find((one) => one.source === source)?.tries ?? 0) + 1
     const others = attempts.filter((one) => one.source !== source)
     const own = { source, outcome, message, tries, at_ms: ports.nowMs() }

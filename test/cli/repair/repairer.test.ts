@@ -130,6 +130,32 @@ describe('a repair', () => {
     )
   })
 
+  it('asks a source that was never asked, even after another program has given up', async () => {
+    const world = new World([10, 11], { a: new Set(), b: new Set([11]) })
+    for (let pass = 0; pass < 6; pass++) {
+      await repairPass({ ...world.ports(), sources: ['a'] }, POLICY)
+      world.nowMs += 400 * MINUTE
+    }
+    expect(world.gaps).toMatchObject([{ from: 10, beyond_ms: expect.any(Number) }])
+    await repairPass({ ...world.ports(), sources: ['b'] }, POLICY)
+    expect(world.gaps).toMatchObject([{ from: 10, to: 10 }])
+  })
+
+  it('counts the tries of every piece that is left of a gap', async () => {
+    const source = new Set<number>()
+    const world = new World(range(10, 14), { a: source })
+    await repairPass(world.ports(), POLICY)
+    world.nowMs += 10 * MINUTE
+    await repairPass(world.ports(), POLICY)
+    source.add(12)
+    world.nowMs += 20 * MINUTE
+    await repairPass(world.ports(), POLICY)
+    expect(world.gaps.map(({ from, attempts }) => [from, attempts[0]?.tries])).toEqual([
+      [10, 3],
+      [13, 3],
+    ])
+  })
+
   it('is never given up while a source cannot be read', async () => {
     const world = new World([10], { a: 'gone', b: new Set() })
     for (let hour = 0; hour < 100; hour++) {
