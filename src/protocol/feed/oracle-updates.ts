@@ -71,7 +71,9 @@ export function oracleRows(updates: readonly unknown[] = []): OracleRow[] {
     }
     for (const name of INPUTS)
       put(fields[name], (row, value) => {
-        row[name] = [...pairsOf(row[name]), value]
+        const list = row[name] as unknown[] | undefined
+        if (list) list.push(value)
+        else row[name] = [value]
       })
     for (const [name, list] of Object.entries(STATES))
       put(results[list], (row, value) => {
