@@ -9,8 +9,8 @@ import { type CutGap, type CutSegment, SegmentCutter } from './segment-cutter.ts
 import { type CheckedBlock, checkedBlock, contradictionOf } from './source-check.ts'
 
 /**
- * Backfill is refused above this share of the size limit. At the limit, retention removes the oldest data, which is the
- * backfilled data.
+ * Blocks below the archive are refused above this share of the size limit. At the limit, retention removes the oldest
+ * data, which is those blocks. Gaps are repaired even then, because a limited archive is always near its limit.
  */
 const MAX_FILL_RATIO = 0.9
 
@@ -55,14 +55,17 @@ export class BackfillQueue {
     const end = await this.#ports.last()
     const { bytes, maxBytes } = this.#ports
     if (end === null) return { refused: 'empty' }
-    if (maxBytes !== null && bytes > maxBytes * MAX_FILL_RATIO) return { refused: 'full', bytes, maxBytes }
     const first = blocks[0]?.height ?? 0
     const last = blocks.at(-1)?.height ?? 0
     const around = await this.#ports.neighbors(first, last)
     const all = backfillCuts(blocks, around, end + 1)
     const segments = all.slice(0, MAX_SEGMENTS)
     const next = all[MAX_SEGMENTS]?.first ?? null
-    if (segments.length === 0) return { blocks: 0, segments: 0, bytes: 0, next }
+    const lowest = segments[0]?.first
+    if (lowest === undefined) return { blocks: 0, segments: 0, bytes: 0, next }
+    const isBelowAll = around.every((span) => span.first > lowest)
+    if (isBelowAll && maxBytes !== null && bytes > maxBytes * MAX_FILL_RATIO)
+      return { refused: 'full', bytes, maxBytes }
     const reason = contradictionOf(
       blocks.map(({ events }) => checkedBlock(events)),
       await this.#compared(segments, around),

@@ -182,6 +182,18 @@ describe('backfill bodies', () => {
     expect(await at(1_500_000)).toMatchObject({ blocks: 1 })
   })
 
+  it('of a gap are stored even if the archive is full, because a limited archive always is', async () => {
+    const { held, filling: one } = filling(100, 100)
+    held.push(
+      { first: 100, last: 109, firstMs: 100, lastMs: 109 },
+      { first: 120, last: 129, firstMs: 120, lastMs: 129 },
+    )
+    const at = (height: number) =>
+      sent([{ ...stored(height, height), events: `{"height":${height},"time":${height},"fills":[]}` }])
+    expect(await one.write(at(115))).toMatchObject({ blocks: 1 })
+    expect(await one.write(at(99))).toEqual({ refused: 'full', bytes: 100, maxBytes: 100 })
+  })
+
   it('are rejected if the archive is full or empty, and later bodies are accepted', async () => {
     expect(await filling(91, 100).filling.write(sent(holes))).toEqual({ refused: 'full', bytes: 91, maxBytes: 100 })
     expect(await filling(0, 100, null).filling.write(sent(holes))).toEqual({ refused: 'empty' })
