@@ -15,6 +15,7 @@ import { SourceError } from './backfill/read-blocks.ts'
 import { readTarget, sendBatch } from './backfill/target.node.ts'
 import type { ArchivedRange, Window } from './backfill/window.ts'
 import type { GatewayClient } from './gateway.node.ts'
+import { pauseMs } from './repair/repair-plan.ts'
 import { type PassResult, type RepairPorts, repairPass, type SourceResult } from './repair/repairer.ts'
 import { type CommandResult, commandRunner, gatewayProgram, processShell, type Shell } from './shell.node.ts'
 
@@ -62,13 +63,15 @@ async function repair(
   if (sources.size < named.length) return err('Two sources have the same name. Name them, as in tokyo=/data/node.')
   const ports = portsOf(gateway, sources, options, shell, signal)
   const policy = { minAgeMs: options.minAge * SECOND_MS, pace: options.pace / 100 }
-  for (let last: PassResult | null = null; ; ) {
+  for (let last: PassResult | null = null, failures = 0; ; ) {
     const pass = await repairPass(ports, policy)
     if (options.once || signal.aborted) return pass.ok ? ok(resultOf(pass.value)) : pass
-    if (!pass.ok) shell.note(`${pass.error} Trying again in ${options.every} s.`)
+    failures = pass.ok ? 0 : failures + 1
+    const waitMs = pauseMs(options.every * SECOND_MS, failures)
+    if (!pass.ok) shell.note(`${pass.error} Trying again in ${waitMs / SECOND_MS} s.`)
     else if (pass.value.blocks > 0 || pass.value.open !== last?.open) shell.note(resultOf(pass.value).text)
     if (pass.ok) last = pass.value
-    await sleep(options.every * SECOND_MS, undefined, { signal }).catch(() => undefined)
+    await sleep(waitMs, undefined, { signal }).catch(() => undefined)
   }
 }
 

@@ -44,6 +44,14 @@ export function dueRepairs(
   })
 }
 
+const MAX_PAUSE_MS = HOUR_MS
+
+/** Pause after a pass. `failures`: consecutive passes that failed. Each pass may fetch files of a source, at a price. */
+export function pauseMs(everyMs: number, failures: number): number {
+  const grown = backoffMs({ firstMs: everyMs, capMs: MAX_PAUSE_MS, jitter: 0 }, failures, 0)
+  return Math.max(everyMs, grown)
+}
+
 /** Whether no source is left that could have the heights. `attempts`: the last one of each source. */
 export function isBeyondRepair(attempts: readonly Attempt[], sources: readonly string[]): boolean {
   return sources.every((name) => {
