@@ -68,6 +68,7 @@ class RowFile {
   readonly #buffer = Buffer.alloc(ROW_BYTES * BUFFER_ROWS)
   #used = 0
   #isOpen = true
+  #lastMs = Number.NEGATIVE_INFINITY
   count = 0
 
   constructor(path: string) {
@@ -79,7 +80,9 @@ class RowFile {
   add(event: number, timeMs: number, px: string, sz: string): void {
     const at = this.#used
     const buffer = this.#buffer
-    const time = BigInt(timeMs) * NS_PER_MS
+    // Block times may decrease slightly.
+    this.#lastMs = Math.max(this.#lastMs, timeMs)
+    const time = BigInt(this.#lastMs) * NS_PER_MS
     buffer.writeUInt32LE(BOTH + event, at)
     buffer.writeBigInt64LE(time, at + 8)
     buffer.writeBigInt64LE(time, at + 16)

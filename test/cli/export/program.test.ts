@@ -4,7 +4,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { inflateRawSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { npzFile } from '../../../src/cli/export/npz-file.node.ts'
 import { exportProgram } from '../../../src/cli/export.node.ts'
+import type { Levels } from '../../../src/protocol/feed/block.ts'
 import { scratch } from '../../kit/program.ts'
 import { say } from '../stub.ts'
 import { API_KEY, type ArchiveServer, serveArchive } from './archive-server.ts'
@@ -185,5 +187,15 @@ describe('--for hftbacktest', () => {
       .filter(({ height }) => (height >= 400 && height < 420) || (height >= 450 && height <= 550))
       .flatMap(({ time, trades: own }) => own.map(({ side, px, sz }) => [time, side, Number(px), Number(sz)]))
     expect(trades).toEqual(wanted)
+  })
+
+  it('has no time before an earlier one, although block times may decrease slightly', async () => {
+    const file = npzFile(folder.path, { coin: 'BACK', day: '2026-11-28' })
+    const levels: Levels = [[{ px: '1.0', sz: '2.0', n: 1 }], []]
+    file.add({ kind: 'snapshot', height: 1, timeMs: 9, seq: 1, levels })
+    file.add({ kind: 'change', height: 2, timeMs: 7, seq: 2, levels })
+    file.add({ kind: 'change', height: 3, timeMs: 10, seq: 3, levels })
+    const { path } = await file.finish()
+    expect(npyRows(path).map(({ timeNs }) => timeNs / 1_000_000n)).toEqual([9n, 9n, 9n, 10n])
   })
 })
