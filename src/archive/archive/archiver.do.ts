@@ -31,6 +31,7 @@ import type { BackfillRequest, BackfillResult } from './backfill-api.ts'
 import { type BackfillPorts, BackfillQueue } from './backfill-queue.ts'
 import { Retention } from './retention.store.ts'
 import type { RemovalTotals, RetentionApi, RetentionDays, RetentionPlan } from './retention.ts'
+import { type CheckedBlock, checkedBlock } from './source-check.ts'
 
 const TIMEOUT_MS = 30_000
 /** After this time, a lost round is started again. A round is lost if its machine fails, for example. */
@@ -155,7 +156,7 @@ export class Archiver extends DurableObject<Cloudflare.Env> implements Retention
     return {
       last: async () => (await withTimeout(writer.lastBlock()))?.height ?? null,
       neighbors: (first, last) => withTimeout(store.neighbors(first, last)),
-      events: (segment) => withTimeout(eventsOf(archive, { chain, epoch: null, ...segment })),
+      blocks: (segment) => withTimeout(blocksOf(archive, { chain, epoch: null, ...segment })),
       write: (segments, around, source) => withTimeout(store.write(segments, around, { source, nowMs: Date.now() })),
       get bytes() {
         return archiving.state.bytes
@@ -173,14 +174,15 @@ export class Archiver extends DurableObject<Cloudflare.Env> implements Retention
   }
 }
 
-/** The event lines of a segment; empty if they were removed or are damaged. */
-async function eventsOf(archive: StoredArchive, segment: ArchivedSegment): Promise<readonly string[]> {
+/** The blocks of a segment; empty if they were removed or are damaged. Only what is compared stays in memory. */
+async function blocksOf(archive: StoredArchive, segment: ArchivedSegment): Promise<readonly CheckedBlock[]> {
+  const blocks: CheckedBlock[] = []
   try {
-    return await Array.fromAsync(archive.lines(segment, 'events'))
+    for await (const line of archive.lines(segment, 'events')) blocks.push(checkedBlock(line))
   } catch (error) {
-    if (error instanceof ArchiveDamage) return []
-    throw error
+    if (!(error instanceof ArchiveDamage)) throw error
   }
+  return blocks
 }
 
 const retentionClock = ({ last }: ArchiveState) => ({ nowMs: Date.now(), newestMs: last?.time ?? 0 })

@@ -26,8 +26,8 @@ export interface BackfillPorts {
    */
   last(): Promise<number | null>
   neighbors(first: number, last: number): Promise<SegmentSpan[]>
-  /** The event lines of an archived segment; empty if they were removed or are damaged. */
-  events(segment: SegmentSpan): Promise<readonly string[]>
+  /** The blocks of an archived segment; empty if they were removed or are damaged. */
+  blocks(segment: SegmentSpan): Promise<readonly CheckedBlock[]>
   write(segments: readonly BackfillSegment[], around: readonly SegmentSpan[], source: string): Promise<number>
   /** Size of the archive. `maxBytes`: its limit; null if there is no limit. */
   readonly bytes: number
@@ -83,8 +83,7 @@ export class BackfillQueue {
     const isNext = (span: SegmentSpan) =>
       segments.some(({ first, last }) => span.last === first - 1 || span.first === last + 1)
     const blocks: CheckedBlock[] = []
-    for (const span of around.filter(isNext).slice(0, MAX_COMPARED))
-      blocks.push(...(await this.#ports.events(span)).map(checkedBlock))
+    for (const span of around.filter(isNext).slice(0, MAX_COMPARED)) blocks.push(...(await this.#ports.blocks(span)))
     return blocks
   }
 }

@@ -145,7 +145,7 @@ describe('backfill bodies', () => {
     const filling = new BackfillQueue({
       last: async () => (before === null ? null : before - 1),
       neighbors: async () => [...held],
-      events: async () => [],
+      blocks: async () => [],
       write: async (segments) => {
         held.push(...segments)
         return segments.length
