@@ -33,6 +33,12 @@ const edge = (order: 'ASC' | 'DESC') =>
 const UNUSED_FIRST = `CASE WHEN COALESCE((SELECT last FROM segments WHERE chain = ?1 AND first <= ?3
   ORDER BY first DESC LIMIT 1), -1) < ?2 THEN ?2 END`
 
+/** The gap around the heights ?2 to ?3. Gaps do not overlap, so it is the last one that starts below. */
+const gapAround = (
+  columns: string,
+) => `SELECT ${columns} FROM (SELECT * FROM gaps WHERE chain = ?1 AND from_height <= ?2
+  ORDER BY from_height DESC LIMIT 1) WHERE to_height >= ?3`
+
 type AttemptRow = RepairAttempt & Pick<Repair, 'from' | 'to'>
 
 export class BackfillStore {
@@ -174,7 +180,7 @@ export class BackfillStore {
   ): D1PreparedStatement {
     return this.#storage.db
       .prepare(`INSERT INTO repairs (chain, from_height, to_height, known, source, at_ms) SELECT ?1, ?2, ?3, ?4, ?5, ?6
-        WHERE EXISTS (SELECT 1 FROM gaps WHERE chain = ?1 AND from_height <= ?2 AND to_height >= ?3 AND recorded_ms > 0)`)
+        WHERE (${gapAround('recorded_ms')}) > 0`)
       .bind(this.#storage.chain, from, to, known, source, nowMs)
   }
 
@@ -183,11 +189,9 @@ export class BackfillStore {
     const { chain, db } = this.#storage
     const firsts = spans.map(({ first }) => first)
     const gaps = gapsBetween(spans)
-    const record = (column: string) =>
-      `(SELECT ${column} FROM gaps WHERE chain = ?1 AND from_height <= ?2 AND to_height >= ?3)`
     const put =
       db.prepare(`INSERT OR REPLACE INTO gaps (chain, from_height, to_height, after_ms, before_ms, recorded_ms, beyond_ms)
-      SELECT ?1, ?2, ?3, ?4, ?5, COALESCE(${record('recorded_ms')}, 0), ${record('beyond_ms')}`)
+      SELECT ?1, ?2, ?3, ?4, ?5, COALESCE((${gapAround('recorded_ms')}), 0), (${gapAround('beyond_ms')})`)
     // Highest first: the lowest remainder may replace the row that the others are copied from.
     const puts = gaps
       .toReversed()
@@ -197,8 +201,8 @@ export class BackfillStore {
         AND from_height NOT IN (SELECT value FROM json_each(?4))`)
       .bind(chain, Math.min(...firsts), Math.max(...firsts), JSON.stringify(gaps.map(({ from }) => from)))
     const settled = db
-      .prepare(`DELETE FROM repair_attempts WHERE chain = ?1 AND NOT EXISTS (SELECT 1 FROM gaps g WHERE g.chain = ?1
-        AND g.from_height <= repair_attempts.to_height AND g.to_height >= repair_attempts.from_height)`)
+      .prepare(`DELETE FROM repair_attempts WHERE chain = ?1 AND COALESCE((SELECT g.to_height FROM gaps g WHERE g.chain = ?1
+        AND g.from_height <= repair_attempts.to_height ORDER BY g.from_height DESC LIMIT 1), -1) < from_height`)
       .bind(chain)
     return [...puts, gone, settled]
   }

@@ -214,6 +214,38 @@ describe('below the first block that the log archived', () => {
     ])
   })
 
+  it('reads few rows for each of many gaps with attempts', async () => {
+    const gaps = 2_000
+    const each = `WITH RECURSIVE n (at) AS (SELECT 1 UNION ALL SELECT at + 1 FROM n WHERE at < ${gaps})`
+    await env.HISTORY.batch([
+      env.HISTORY.prepare(`INSERT INTO gaps (chain, from_height, to_height, after_ms, before_ms, recorded_ms)
+        ${each} SELECT 'many', 10 * at, 10 * at + 5, 0, 0, 7 FROM n`),
+      env.HISTORY.prepare(`INSERT INTO repair_attempts (chain, from_height, to_height, source, tries, at_ms, outcome, message)
+        ${each} SELECT 'many', 10 * at, 10 * at + 5, 'a', 1, 1, 'absent', '' FROM n`),
+    ])
+    let reads = 0
+    const batch: D1Database['batch'] = async (statements) => {
+      const answers = await env.HISTORY.batch<never>(statements)
+      for (const { meta } of answers) reads += meta.rows_read
+      return answers
+    }
+    const db = { prepare: env.HISTORY.prepare.bind(env.HISTORY), batch }
+    const blocks = readBackfill([15_001, 15_002, 15_004].map(line).join('\n'))
+    if (!blocks.ok) throw new Error('the lines are good')
+    const around = [14_999, 15_006].map((at) => ({ first: at, last: at, firstMs: at * 10_000, lastMs: at * 10_000 }))
+    const store = new BackfillStore({ ...place, chain: 'many', db })
+    await store.write(backfillCuts(blocks.value, [], 20_000), around, { source: 'test', nowMs: 0 })
+    const left = await env.HISTORY.prepare(
+      `SELECT from_height, to_height, recorded_ms FROM gaps WHERE chain = 'many' AND from_height BETWEEN 15000 AND 15009`,
+    ).all()
+    expect(left.results).toEqual([
+      { from_height: 15_000, to_height: 15_000, recorded_ms: 7 },
+      { from_height: 15_003, to_height: 15_003, recorded_ms: 7 },
+      { from_height: 15_005, to_height: 15_005, recorded_ms: 7 },
+    ])
+    expect(reads).toBeLessThan(5 * gaps)
+  })
+
   it('rejects wrong tokens and parameters', async () => {
     expect((await ask('GET', PATH, undefined, { token: 'x' })).status).toBe(401)
     expect((await ask('GET', `${PATH}?after=-1`)).json.error_message).toMatch(/^after: /)
