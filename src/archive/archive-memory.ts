@@ -13,6 +13,8 @@ export const TASK_BYTES = {
   round: 48 * MIB,
   /** A turn of the Compactor: pages read ahead, and the object that is built. */
   merge: 32 * MIB,
+  /** A request of imported blocks, and the archived segments that it is compared with. */
+  backfill: 32 * MIB,
   /** A segment that is read for a replay. */
   segment: 24 * MIB,
 } as const

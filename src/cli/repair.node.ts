@@ -10,7 +10,7 @@ import { MINUTE_MS } from '../core/time.ts'
 import { visible } from '../core/visible.ts'
 import { wholeNumber } from '../core/whole-number.ts'
 import { BackfillRun } from './backfill/backfill-run.ts'
-import { openSource, type SourceOptions, sourceName } from './backfill/open-source.node.ts'
+import { openSource, type SourceOptions, sourceName, UNNAMED_FOLDER } from './backfill/open-source.node.ts'
 import { SourceError } from './backfill/read-blocks.ts'
 import { readTarget, sendBatch } from './backfill/target.node.ts'
 import type { ArchivedRange, Window } from './backfill/window.ts'
@@ -34,18 +34,22 @@ interface Options extends SourceOptions {
 /** `signal` ends the program after the current batch. */
 export function repairProgram(shell: Shell, signal: AbortSignal): Command {
   const program = gatewayProgram('npm run repair --', 'fill the gaps of a gateway’s archive', [
-    '/data/node',
+    'tokyo=/data/node',
     'tokyo=/data/node https://weir.example.workers.dev',
-    '--yes /data/node s3://hl-mainnet-node-data/node_fills_by_block',
+    '--yes tokyo=/data/node s3://hl-mainnet-node-data/node_fills_by_block',
   ])
   const act = commandRunner(shell)
   const seconds = valueParser(wholeNumber(0, MAX_SECONDS))
+  const positive = valueParser(wholeNumber(1, MAX_SECONDS))
   program
-    .argument('<source...>', 'sources in the order of trial, as for "npm run backfill"; NAME=SOURCE names one')
+    .argument(
+      '<source...>',
+      'sources in the order of trial, as for "npm run backfill"; a folder needs a name: NAME=FOLDER',
+    )
     .option('--once', 'make one pass and exit')
-    .option('--every <seconds>', 'pause between passes', seconds, DEFAULT_EVERY_S)
+    .option('--every <seconds>', 'pause between passes', positive, DEFAULT_EVERY_S)
     .option('--min-age <seconds>', 'leave younger gaps to the feeders', seconds, DEFAULT_AGE_S)
-    .option('--pace <percent>', 'delays between attempts, in percent of the usual', seconds, 100)
+    .option('--pace <percent>', 'delays between attempts, in percent of the usual', positive, 100)
     .option('--yes', 'fetch from a bucket and accept the cost')
     .option('--key <key>', 'API key of the other gateway with product data; prefer WEIR_KEY in the environment')
     .action(act((gateway, sources, options) => repair(gateway, sources, options, shell, signal)))
@@ -60,6 +64,10 @@ async function repair(
   signal: AbortSignal,
 ): Promise<Result<CommandResult, string>> {
   const sources = new Map(named.map(sourceName))
+  if (sources.has(UNNAMED_FOLDER))
+    return err(
+      `Name the folder, as in tokyo=${sources.get(UNNAMED_FOLDER)}. Other hosts may repair from a folder, too.`,
+    )
   if (sources.size < named.length) return err('Two sources have the same name. Name them, as in tokyo=/data/node.')
   const ports = portsOf(gateway, sources, options, shell, signal)
   const policy = { minAgeMs: options.minAge * SECOND_MS, pace: options.pace / 100 }
@@ -90,7 +98,7 @@ function portsOf(
   const isStopped = () => signal.aborted
   return {
     sources: [...sources.keys()],
-    readTarget: () => readTarget(gateway),
+    readTarget: (from) => readTarget(gateway, from),
     importFrom: (name, window, chain, held) =>
       importFrom(
         { name, source: sources.get(name) ?? '' },

@@ -7,6 +7,8 @@ ALTER TABLE segments ADD COLUMN source TEXT;
 ALTER TABLE gaps ADD COLUMN recorded_ms INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE gaps ADD COLUMN beyond_ms INTEGER;
 
+CREATE INDEX gaps_beyond ON gaps (chain, from_height) WHERE beyond_ms IS NOT NULL;
+
 -- Heights that were missing and are archived now, in the order of their repair.
 CREATE TABLE repairs (
   id INTEGER PRIMARY KEY AUTOINCREMENT,

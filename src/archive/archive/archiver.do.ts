@@ -9,7 +9,7 @@ import { countStart, reportCounters } from '../../core/counter-reports.client.ts
 import { orReject } from '../../core/deadline.ts'
 import { logEvent } from '../../core/log.client.ts'
 import { Objects } from '../../core/objects.client.ts'
-import { after } from '../../core/timers.client.ts'
+import { after, sleep } from '../../core/timers.client.ts'
 import { readVariables } from '../../core/variables.ts'
 import { visible } from '../../core/visible.ts'
 import type { GapOutcome } from '../../protocol/feed/archive-api.ts'
@@ -39,6 +39,7 @@ const GUARD_MS = 90_000
 /** A round that takes longer is assumed to be lost. */
 const ROUND_MAX_MS = 600_000
 const MAX_MESSAGE_CHARS = 300
+const BACKFILL_MEMORY_TRIES = 20
 
 export class Archiver extends DurableObject<Cloudflare.Env> implements RetentionApi {
   readonly #settings: ArchiveSettings
@@ -70,7 +71,9 @@ export class Archiver extends DurableObject<Cloudflare.Env> implements Retention
 
   async backfill(request: BackfillRequest): Promise<BackfillResult> {
     if (!this.#backfillQueue) return { refused: 'empty' }
-    const answer = await this.#backfillQueue.write(request)
+    const release = await reserveForBackfill()
+    if (release === null) return { refused: 'busy' }
+    const answer = await this.#backfillQueue.write(request).finally(release)
     if ('segments' in answer && answer.segments > 0) this.#wakeCompactor()
     return answer
   }
@@ -118,7 +121,7 @@ export class Archiver extends DurableObject<Cloudflare.Env> implements Retention
     const release = archiveMemory.reserve(TASK_BYTES.round, Date.now(), ROUND_MAX_MS)
     if (release === null) return MEMORY_RETRY_MS
     try {
-      this.#outcomes = (await this.#backfill?.outcomes()) ?? []
+      await this.#readOutcomes()
       const nextMs = await archiving.round()
       this.#failures = 0
       return nextMs
@@ -131,6 +134,12 @@ export class Archiver extends DurableObject<Cloudflare.Env> implements Retention
     } finally {
       release()
     }
+  }
+
+  /** Only `/status` shows them, so a failure changes nothing else. */
+  async #readOutcomes(): Promise<void> {
+    if (this.#backfill === null) return
+    this.#outcomes = await withTimeout(this.#backfill.outcomes()).catch(() => this.#outcomes)
   }
 
   #ports(writer: ArchiveWriter, retention: Retention): ArchiveRunnerPorts {
@@ -183,6 +192,16 @@ async function blocksOf(archive: StoredArchive, segment: ArchivedSegment): Promi
     if (!(error instanceof ArchiveDamage)) throw error
   }
   return blocks
+}
+
+/** Waits for memory, because a round or a merge takes seconds. Null: there was none. */
+async function reserveForBackfill(): Promise<(() => void) | null> {
+  for (let tries = 0; tries < BACKFILL_MEMORY_TRIES; tries++) {
+    const release = archiveMemory.reserve(TASK_BYTES.backfill, Date.now(), ROUND_MAX_MS)
+    if (release !== null) return release
+    await sleep(MEMORY_RETRY_MS)
+  }
+  return null
 }
 
 const retentionClock = ({ last }: ArchiveState) => ({ nowMs: Date.now(), newestMs: last?.time ?? 0 })

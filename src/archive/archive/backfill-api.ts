@@ -22,6 +22,8 @@ export type BackfillResult =
    */
   | { readonly blocks: number; readonly segments: number; readonly bytes: number; readonly next: number | null }
   | { readonly refused: 'empty' }
+  /** Other archive work uses the memory. A retry helps. */
+  | { readonly refused: 'busy' }
   | { readonly refused: 'full'; readonly bytes: number; readonly maxBytes: number }
   | { readonly refused: 'contradiction'; readonly reason: string }
 

@@ -28,6 +28,8 @@ interface Target {
   readonly held: ArchivedRange
 }
 
+/** Name of a folder without a name. */
+export const UNNAMED_FOLDER = 'folder'
 const NAMED = /^([A-Za-z0-9._-]{1,40})=(.+)$/
 
 /** The name of a source and the source, from `NAME=SOURCE` or from the source alone. */
@@ -35,7 +37,7 @@ export function sourceName(text: string): readonly [name: string, source: string
   const [, name, source] = NAMED.exec(text) ?? []
   if (name !== undefined && source !== undefined) return [name, source]
   if (/^https?:\/\//.test(text)) return [URL.parse(text)?.host ?? 'gateway', text]
-  return [text.startsWith('s3://') ? `s3 ${text.split('/')[2]}` : 'folder', text]
+  return [text.startsWith('s3://') ? `s3 ${text.split('/')[2]}` : UNNAMED_FOLDER, text]
 }
 
 /** Opens the files of a source that may have missing blocks of the window. Nothing of a bucket is fetched without `yes`. */

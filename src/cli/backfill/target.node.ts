@@ -20,10 +20,10 @@ const STATE = ['chain', 'from', 'before', 'gaps', 'next'] as const
 const NOTHING_ARCHIVED =
   'The gateway has not archived any block yet. Start a feeder, and run this command a minute later.'
 
-/** The archived range of the gateway, or why it accepts no backfill. */
-export async function readTarget(gateway: GatewayClient): Promise<Result<BackfillTarget, string>> {
+/** The archived range of the gateway with its gaps at or above a height, or why it accepts no backfill. */
+export async function readTarget(gateway: GatewayClient, fromHeight = 0): Promise<Result<BackfillTarget, string>> {
   const gaps: GapState[] = []
-  for (let after = 0; ; ) {
+  for (let after = fromHeight; ; ) {
     const state = await gateway.request<Responses['showBackfill']>('GET', `${PATH}?after=${after}`, STATE)
     if (!state.ok) return state
     const { chain, from, before, next } = state.value

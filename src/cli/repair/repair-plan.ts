@@ -19,29 +19,43 @@ export interface RepairPolicy {
 
 type Attempt = GapState['attempts'][number]
 
-/** A gap and the sources to ask now, in order. */
+/** Gaps, newest first, and the sources to ask now, in order. */
 export interface DueRepair {
-  readonly gap: GapState
+  readonly gaps: readonly GapState[]
   readonly sources: readonly string[]
 }
 
-/** The gaps for which a source is due, newest first. */
+/** The gaps for which a source is due, newest first. Gaps of one hour are repaired together, because files are hourly. */
 export function dueRepairs(
   gaps: readonly GapState[],
   sources: readonly string[],
   nowMs: number,
   { minAgeMs, pace }: RepairPolicy,
 ): DueRepair[] {
-  return gaps.toReversed().flatMap((gap): DueRepair[] => {
+  const due = gaps.toReversed().flatMap((gap): DueRepair[] => {
     const { recorded_ms: recordedMs, beyond_ms: beyondMs, attempts } = gap
     if (recordedMs === null || nowMs - recordedMs < minAgeMs) return []
-    const due = sources.filter((name) => {
+    const own = sources.filter((name) => {
       const last = attempts.find(({ source }) => source === name)
       if (last === undefined) return true
       return beyondMs === null && nowMs - last.at_ms >= backoffMs(RETRY, last.tries - 1, 0) * pace
     })
-    return due.length > 0 ? [{ gap, sources: due }] : []
+    return own.length > 0 ? [{ gaps: [gap], sources: own }] : []
   })
+  const groups: { readonly gaps: GapState[]; readonly sources: readonly string[] }[] = []
+  for (const next of due) {
+    const last = groups.at(-1)
+    if (last && isSameRepair(last, next)) last.gaps.push(...next.gaps)
+    else groups.push({ gaps: [...next.gaps], sources: next.sources })
+  }
+  return groups
+}
+
+function isSameRepair(one: DueRepair, next: DueRepair): boolean {
+  const [newest] = one.gaps
+  const [oldest] = next.gaps
+  const spanMs = (newest?.before_ms ?? 0) - (oldest?.after_ms ?? 0)
+  return spanMs <= HOUR_MS && one.sources.join('\n') === next.sources.join('\n')
 }
 
 const MAX_PAUSE_MS = HOUR_MS

@@ -10,8 +10,8 @@ import { dueRepairs, isBeyondRepair, type RepairPolicy } from './repair-plan.ts'
 /** Files are found by the time of their first block, which can be earlier. */
 const MARGIN_MS = 2 * MINUTE_MS
 const ANY_OLDER = { height: Number.NEGATIVE_INFINITY, time: Number.NEGATIVE_INFINITY }
-/** Records per source and gap. A source with every second block leaves thousands of gaps. */
-const MAX_RECORDS = 50
+/** Records per source and group of gaps. Pieces without a record are asked for again. */
+const MAX_RECORDS = 1_000
 const MAX_MESSAGE_CHARS = 500
 
 type Attempt = GapState['attempts'][number]
@@ -29,7 +29,8 @@ export interface AttemptRecord extends Pick<Attempt, 'source' | 'outcome' | 'mes
 
 export interface RepairPorts {
   readonly sources: readonly string[]
-  readTarget(): Promise<Result<BackfillTarget, string>>
+  /** Reads the gaps at or above a height. */
+  readTarget(from?: number): Promise<Result<BackfillTarget, string>>
   /** Imports the missing blocks of the window that the source has. An error comes from the gateway. */
   importFrom(source: string, window: Window, chain: string, held: ArchivedRange): Promise<Result<SourceResult, string>>
   record(attempt: AttemptRecord): Promise<Result<unknown, string>>
@@ -50,9 +51,9 @@ export async function repairPass(ports: RepairPorts, policy: RepairPolicy): Prom
   const target = await ports.readTarget()
   if (!target.ok) return target
   let blocks = 0
-  for (const { gap, sources } of dueRepairs(target.value.gaps, ports.sources, ports.nowMs(), policy)) {
+  for (const { gaps, sources } of dueRepairs(target.value.gaps, ports.sources, ports.nowMs(), policy)) {
     if (ports.isStopped()) break
-    const repaired = await repairGap(ports, gap, sources)
+    const repaired = await repairGaps(ports, gaps, sources)
     if (!repaired.ok) return repaired
     blocks += repaired.value
   }
@@ -64,19 +65,19 @@ export async function repairPass(ports: RepairPorts, policy: RepairPolicy): Prom
 }
 
 /** Returns the number of repaired blocks. */
-async function repairGap(
+async function repairGaps(
   ports: RepairPorts,
-  gap: GapState,
+  gaps: readonly GapState[],
   sources: readonly string[],
 ): Promise<Result<number, string>> {
   let blocks = 0
   for (const source of sources) {
     if (ports.isStopped()) break
-    const missing = await piecesOf(ports, gap)
+    const missing = await piecesOf(ports, gaps)
     if (!missing.ok) return missing
     const { target, pieces } = missing.value
     if (pieces.length === 0) break
-    // Blocks outside of the gap are left alone, older ones too.
+    // Blocks outside of the gaps are left alone, older ones too.
     const held = new ArchivedRange(ANY_OLDER, target.end, pieces)
     const window = {
       from: { timeMs: Math.min(...pieces.map(({ after_ms }) => after_ms)) - MARGIN_MS },
@@ -86,30 +87,55 @@ async function repairGap(
     if (!imported.ok) return imported
     const count = imported.value.kind === 'read' ? imported.value.result.blocks : 0
     blocks += count
-    if (count > 0) ports.note(`${count} blocks of the gap ${gap.from} to ${gap.to} repaired from ${source}`)
-    const recorded = await recordLeft(ports, gap, source, imported.value)
+    if (count > 0) ports.note(`${count} blocks of ${rangeText(gaps)} repaired from ${source}`)
+    if (imported.value.kind === 'refused' && gaps.length > 1) {
+      // One wrong block refuses all gaps of the request.
+      const single = await repairEach(ports, gaps, source)
+      if (!single.ok) return single
+      blocks += single.value
+      continue
+    }
+    const recorded = await recordLeft(ports, gaps, source, imported.value)
     if (!recorded.ok) return recorded
   }
   return ok(blocks)
 }
 
-/** The heights of a gap that are still missing. */
+async function repairEach(
+  ports: RepairPorts,
+  gaps: readonly GapState[],
+  source: string,
+): Promise<Result<number, string>> {
+  let blocks = 0
+  for (const gap of gaps) {
+    const repaired = await repairGaps(ports, [gap], [source])
+    if (!repaired.ok) return repaired
+    blocks += repaired.value
+  }
+  return ok(blocks)
+}
+
+const rangeText = (gaps: readonly GapState[]) =>
+  `${gaps.length === 1 ? 'the gap' : `${gaps.length} gaps`} ${gaps.at(-1)?.from} to ${gaps[0]?.to}`
+
+/** The heights of gaps that are still missing. */
 async function piecesOf(
   ports: Pick<RepairPorts, 'readTarget'>,
-  { from, to }: GapState,
+  gaps: readonly GapState[],
 ): Promise<Result<{ readonly target: BackfillTarget; readonly pieces: readonly GapState[] }, string>> {
-  const target = await ports.readTarget()
+  const target = await ports.readTarget(gaps.at(-1)?.from)
   if (!target.ok) return target
-  return ok({ target: target.value, pieces: target.value.gaps.filter((one) => one.from >= from && one.to <= to) })
+  const isPiece = (one: GapState) => gaps.some(({ from, to }) => one.from >= from && one.to <= to)
+  return ok({ target: target.value, pieces: target.value.gaps.filter(isPiece) })
 }
 
 async function recordLeft(
   ports: RepairPorts,
-  gap: GapState,
+  gaps: readonly GapState[],
   source: string,
   result: SourceResult,
 ): Promise<Result<null, string>> {
-  const left = await piecesOf(ports, gap)
+  const left = await piecesOf(ports, gaps)
   if (!left.ok) return left
   const { outcome, message } = outcomeOf(result)
   // Highest first: the record of the lowest piece may replace that of the whole gap, from which the tries are counted.

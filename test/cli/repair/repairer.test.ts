@@ -27,9 +27,11 @@ class World {
   #attempts: (AttemptRecord & { tries: number; at_ms: number })[] = []
   readonly #beyond = new Set<number>()
   readonly #sources: Readonly<Record<string, Source>>
+  readonly #end: number
 
-  constructor(missing: Iterable<number>, sources: Readonly<Record<string, Source>>) {
+  constructor(missing: Iterable<number>, sources: Readonly<Record<string, Source>>, end = END) {
     this.missing = new Set(missing)
+    this.#end = end
     this.#sources = sources
   }
 
@@ -59,7 +61,12 @@ class World {
     return {
       sources: Object.keys(this.#sources),
       readTarget: async () =>
-        ok({ chain: 'c', from: { height: 1, time: 1_000 }, end: { height: END, time: END * 1_000 }, gaps: this.gaps }),
+        ok({
+          chain: 'c',
+          from: { height: 1, time: 1_000 },
+          end: { height: this.#end, time: this.#end * 1_000 },
+          gaps: this.gaps,
+        }),
       importFrom: async (name, _, __, held) => ok(this.#import(name, held)),
       record: async (attempt) => {
         const before = this.#attempts.findLast(
@@ -98,9 +105,16 @@ describe('a repair', () => {
       c: new Set(),
     })
     expect(await repairPass(world.ports(), POLICY)).toEqual(ok({ blocks: 11, open: 0, beyond: 0 }))
-    // The newest gap first: a does not have block 30.
-    expect(world.asked).toEqual(['a', 'b', 'a', 'b'])
+    // Both gaps at once.
+    expect(world.asked).toEqual(['a', 'b'])
     expect(world.gaps).toEqual([])
+  })
+
+  it('asks a source for the gaps of an hour at once, and for each alone where it is refused', async () => {
+    const far = 4_000
+    const world = new World([10, 20, far], { lying: 'lying', a: new Set([10, 20, far]) }, far + 10)
+    expect(await repairPass(world.ports(), POLICY)).toEqual(ok({ blocks: 3, open: 0, beyond: 0 }))
+    expect(world.asked).toEqual(['lying', 'a', 'lying', 'lying', 'lying', 'a'])
   })
 
   it('leaves young gaps alone', async () => {

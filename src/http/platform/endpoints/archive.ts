@@ -126,6 +126,7 @@ const showBackfill = defineEndpoint({
   },
 })
 
+const BUSY_RETRY_MS = 5_000
 const NO_ARCHIVED_BLOCK = 'no block is archived yet. Start a feeder and retry a minute later'
 
 const archiveFull = (bytes: number, most: number) =>
@@ -155,13 +156,14 @@ const backfill = defineEndpoint({
     }),
     { blocks: 888, segments: 1, bytes: 210000 },
   ),
-  refusals: [409],
+  refusals: [409, 503],
   handle: async ({ body: blocks, query: { source } }, { archive }) => {
     if (archive === null) return err(NO_ARCHIVE)
     const result = await archive.backfill(blocks, source)
     if (!('refused' in result)) return reply(200, result)
     if (result.refused === 'contradiction')
       return err(badField('body', `contradicts the archive: ${result.reason}. Use a different source`))
+    if (result.refused === 'busy') return err({ kind: 'unavailable', what: 'The archive', retryAfterMs: BUSY_RETRY_MS })
     const message = result.refused === 'empty' ? NO_ARCHIVED_BLOCK : archiveFull(result.bytes, result.maxBytes)
     return err({ kind: 'conflict', message })
   },
