@@ -26,7 +26,7 @@ const parseWithSource = JSON.parse as (
 const LONG_INTEGER = /[:[,]\s*-?\d{16}/
 
 /** Parses JSON. An integer that a number cannot hold becomes a string of its digits; amounts in wei can be as large. */
-function parseExactly(text: string): unknown {
+export function parseExactly(text: string): unknown {
   if (!LONG_INTEGER.test(text)) return parseJson(text)
   try {
     return parseWithSource(text, (_, value, { source }) =>

@@ -14,6 +14,7 @@ import { NodeSnapshots } from './node-snapshots.node.ts'
 import { OrderBookProjector } from './order-book-projector.ts'
 import { Placement } from './placement.node.ts'
 import { Producer } from './producer.ts'
+import { ReplicaStream } from './replica-files.node.ts'
 import { type Command, FeedSession, type Reposition } from './session.ts'
 import { SnapshotFetcher } from './snapshot-fetcher.node.ts'
 import { type Status, stateOf } from './status.ts'
@@ -55,6 +56,7 @@ export class Feeder {
   readonly #l4: L4Sender
   readonly #streams: StreamSelection
   readonly #placement: Placement
+  readonly #replica: ReplicaStream
   readonly #stopping = new AbortController()
   readonly #stalls = new StallMeter()
   #reader: NodeReader | null = null
@@ -74,7 +76,8 @@ export class Feeder {
     this.#log = log
     this.#files = new NodeFiles(options.dataDir)
     this.#streams = new StreamSelection(this.#files, this.#session, log)
-    this.#producer = new Producer(this.#projector, this.#session, log)
+    this.#replica = new ReplicaStream(options.dataDir, log)
+    this.#producer = new Producer(this.#projector, this.#session, this.#replica, log)
     const store = new CheckpointFiles(options.stateDir, options.chain, log)
     this.#checkpointer = new Checkpointer({
       files: store,
@@ -210,7 +213,8 @@ export class Feeder {
   }
 
   async #readBlocks(reader: NodeReader, nowMs: number): Promise<boolean> {
-    const worked = await reader.pump(nowMs)
+    // Signed actions are read last, because a block takes those that are there.
+    const worked = [await reader.pump(nowMs), await this.#replica.pump(nowMs)].includes(true)
     if (reader.hasStartedOver)
       return this.#giveUp(
         'the files contain the same height with two times: the node started over, or two nodes write to the same folder. Start a new log (feed reset).',
@@ -247,6 +251,7 @@ export class Feeder {
   async #followStreams(): Promise<void> {
     const { position } = this.#projector
     if (!this.#reader || !position) return
+    await this.#replica.follow(this.#session.wantsReplica, position.height)
     const present = await this.#streams.names(performance.now())
     const reading = this.#reader.streams
     const isSame = present.length === reading.length && present.every((name) => reading.includes(name))
@@ -279,6 +284,7 @@ export class Feeder {
     else if (start && this.#reposition === target) {
       const { point, readFrom, sendFrom } = start
       this.#reposition = null
+      await this.#replica.close()
       await this.#openReader(readFrom, this.#projector.position?.time || null)
       this.#session.startFrom(sendFrom, point.needsSeed, point.gone)
       const lost = point.gone ? `; heights ${point.gone.from} to ${point.gone.to} are no longer in the files` : ''
@@ -306,6 +312,7 @@ export class Feeder {
       await this.#checkpointer.writeLast(performance.now(), (height) => this.#isDurableSoon(height))
     this.#link.stop()
     this.#stalls.stop()
+    await this.#replica.close()
     await this.#reader?.close()
   }
 

@@ -8,8 +8,8 @@ import { BlockFrame, type Verified } from '../protocol/feed/protocol.ts'
 import { EXTRA_STREAMS } from './streams.ts'
 
 /**
- * While more characters than this are unsent, new blocks omit the rows of coins, which are the bulk, because all
- * clients wait for blocks.
+ * While more characters than this are unsent, new blocks omit the rows of coins and signed actions, which are the bulk,
+ * because all clients wait for blocks.
  */
 const MAX_UNSENT_ROW_UNITS = 8 * 1024 * 1024
 
@@ -19,8 +19,10 @@ const MAX_UNSENT_ROW_UNITS = 8 * 1024 * 1024
  */
 const PAYMENTS_MAX_UNITS = 12 * 1024 * 1024
 
-/** Parts of a block that a gateway may not support. */
-export const OPTIONAL_PARTS = ['payments', ...EXTRA_STREAMS] as const
+/** Parts of a block that a gateway names in `want`. */
+export const EXTRA_PARTS = [...EXTRA_STREAMS, 'replica'] as const
+/** Parts of a block that a gateway may not support or not want. */
+export const OPTIONAL_PARTS = ['payments', ...EXTRA_PARTS] as const
 export type OptionalPart = (typeof OPTIONAL_PARTS)[number]
 
 interface OutboxItem {
@@ -75,16 +77,17 @@ export class Outbox {
   }
 
   /**
-   * Adds a block and returns it as it will be sent. A block that is too long for the gateway loses its rows of coins,
-   * then its payments. Rows are also left out while too much is unsent.
+   * Adds a block and returns it as it will be sent. A block that is too long for the gateway loses its rows of coins and
+   * its signed actions, then its payments. Rows and actions are also left out while too much is unsent.
    */
   pushBlock(block: Block): Block {
-    const { l4, ...bare } = block
+    const { l4, replica, ...bare } = block
+    const hasBulk = l4 !== undefined || replica !== undefined
     // The hourly payments are just as large, but they are sent at once, so they do not count.
     const unsent = this.#items.slice(this.#sent).filter(({ payments }) => payments !== 'known')
-    if (l4 && unitsOf(unsent) > MAX_UNSENT_ROW_UNITS) return this.pushBlock(bare)
+    if (hasBulk && unitsOf(unsent) > MAX_UNSENT_ROW_UNITS) return this.pushBlock(bare)
     const item = itemOf('block', block.height, block.height, encodeFrame({ type: 'block', ...block }))
-    if (l4 && item.units > JOINED_MAX_UNITS) return this.pushBlock(bare)
+    if (hasBulk && item.units > JOINED_MAX_UNITS) return this.pushBlock(bare)
     if (block.payments && item.units > PAYMENTS_MAX_UNITS) return this.pushBlock({ ...block, payments: null })
     this.#push(withParts(item, block))
     return block

@@ -8,6 +8,7 @@ import type { OrderBookProjector } from './order-book-projector.ts'
 import type { OrderBooks } from './order-books.ts'
 import type { LateLine, PairedBlock, PairedGap } from './pairing.ts'
 import { coinOf } from './raw-diff.ts'
+import { type ReplicaLine, readReplicaLine } from './replica-lines.ts'
 import type { FeedSession } from './session.ts'
 import { SnapshotEncoder } from './snapshot-encoder.ts'
 import { filterStatuses, type MatchedRows } from './status-filter.ts'
@@ -27,9 +28,15 @@ interface SnapshotInProgress {
   readonly books: OrderBooks
 }
 
+/** The lines of signed actions up to a height that were not taken yet; null while they are not read. */
+interface ReplicaSource {
+  take(height: number): readonly ReplicaLine[] | null
+}
+
 export class Producer {
   readonly #projector: OrderBookProjector
   readonly #session: FeedSession
+  readonly #replica: ReplicaSource
   readonly #log: (message: string) => void
   /** Number of events left out because of an unusable shape. */
   refusedEvents = 0
@@ -44,9 +51,15 @@ export class Producer {
   gapHeights = 0
 
   /** `log` is called with one sentence for every unusual event. */
-  constructor(projector: OrderBookProjector, session: FeedSession, log: (message: string) => void) {
+  constructor(
+    projector: OrderBookProjector,
+    session: FeedSession,
+    replica: ReplicaSource,
+    log: (message: string) => void,
+  ) {
     this.#projector = projector
     this.#session = session
+    this.#replica = replica
     this.#log = log
   }
 
@@ -210,6 +223,7 @@ export class Producer {
   ): Generator<void, void> {
     const diffs = events.get('diffs') ?? []
     const books = yield* this.#projector.advance(position, diffs)
+    const signed = this.#replica.take(position.height)
     if (!input) return
     const all: BlockEvents = {
       fills: events.get('fills') ?? [],
@@ -227,7 +241,9 @@ export class Producer {
     if (this.#arePaymentsUnknown) converted.payments = null
     this.#arePaymentsUnknown = false
     const l4 = l4Rows(input, diffs)
-    const block = { height: position.height, time: timeMs, ...converted, ...(l4.length > 0 && { l4 }), books }
+    const replica = signed?.flatMap((line) => readReplicaLine(line, refuse))
+    const optional = { ...(l4.length > 0 && { l4 }), ...(replica && { replica }) }
+    const block = { height: position.height, time: timeMs, ...converted, ...optional, books }
     try {
       if (this.#session.addBlock(block)?.payments === null && converted.payments)
         this.#log(`skipping the funding payments of block ${position.height}: they exceed the maximum size of a block`)

@@ -15,7 +15,7 @@ import {
   type WantFrame,
 } from '../protocol/feed/protocol.ts'
 import { L4Requests } from './l4-requests.ts'
-import { OPTIONAL_PARTS, type OptionalPart, Outbox } from './outbox.ts'
+import { EXTRA_PARTS, OPTIONAL_PARTS, type OptionalPart, Outbox } from './outbox.ts'
 import type { SnapshotEncoder } from './snapshot-encoder.ts'
 import { EXTRA_STREAMS, type ExtraStream } from './streams.ts'
 
@@ -84,6 +84,11 @@ export class FeedSession {
   /** Extra streams that the gateway accepts. */
   get extras(): ReadonlySet<ExtraStream> {
     return new Set(EXTRA_STREAMS.filter((name) => this.#accepted.has(name)))
+  }
+
+  /** True while the gateway wants signed actions. */
+  get wantsReplica(): boolean {
+    return this.#accepted.has('replica')
   }
 
   /** Last height known to be durable at the gateway. */
@@ -291,9 +296,11 @@ export class FeedSession {
     return []
   }
 
-  #onWant({ whole, orders: { add, drop }, l4, payments, extras = [] }: WantFrame): void {
+  #onWant({ whole, orders: { add, drop }, l4, payments, extras }: WantFrame): void {
     if (payments) this.#offered.add('payments')
-    for (const name of EXTRA_STREAMS) if (extras.includes(name)) this.#offered.add(name)
+    for (const name of extras ? EXTRA_PARTS : [])
+      if (extras?.includes(name)) this.#offered.add(name)
+      else this.#offered.delete(name)
     this.l4.updateWanted({ whole, l4 })
     if (whole) this.#wallets.clear()
     for (const wallet of drop) this.#wallets.delete(wallet)

@@ -2,11 +2,12 @@
 
 import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { Feeder, type FeederOptions } from '../../src/feeder/feeder.node.ts'
 import { NodeFiles } from '../../src/feeder/node-files.node.ts'
 import type { WantFrame } from '../../src/protocol/feed/protocol.ts'
+import { lineHeight } from '../../src/protocol/feed/replica-entries.ts'
 import { startServer } from '../kit/http-server.ts'
 import { seededRandom } from '../kit/random.ts'
 import { FakeGateway } from './fake-gateway.ts'
@@ -670,6 +671,54 @@ test('a feeder that catches up over several hours puts every oracle update into 
   const own = blocks().flatMap(({ height, oracle = [] }) => oracle.map((row) => [height, (row as { of: number }).of]))
   expect(own).toEqual(updated.map((height) => [height, height]))
   expect([feeder.status(0).lateExtraLines, gaps()]).toEqual([0, []])
+})
+
+// FEED-40
+test('signed actions are read only while they are wanted, and come with their block or a later one', async () => {
+  const want = (...extras: string[]) => gateway.send([{ type: 'want', orders: { add: [], drop: [] }, extras }])
+  const file = join(node.data, 'replica_cmds', '2026-05-05T09:00:00Z', node.date, '100')
+  mkdirSync(dirname(file), { recursive: true })
+  const append = (text: string) => appendFileSync(file, text)
+  const write = (count: number) => {
+    for (let i = 0; i < count; i++) {
+      append(`{"abci_block":{"signed_action_bundles":[]},"of":${node.model.head! + 1}}\n`)
+      node.write(1)
+    }
+  }
+  const read = () => blocks().flatMap(({ replica = [] }) => replica.flatMap((entry) => lineHeight(entry) ?? []))
+  write(10)
+  const { feeder } = await startSeeded()
+  await inStep()
+  want('replica')
+  await until('signed actions', () => {
+    write(1)
+    return read().length > 0
+  })
+  node.write(1)
+  await inStep()
+  append('{"abci_block":{"signed_action_bundles":[]}}\n[\n')
+  node.write(1)
+  await until('the line that came late, and the unusable one', () => {
+    node.write(1)
+    return feeder.status(0).refusedEvents === 1
+  })
+  await inStep()
+  const first = read()[0]!
+  expect(read()).toEqual(Array.from(read(), (_, at) => first + at))
+  const carrying = blocks().find(({ height }) => height === first)!
+  expect(carrying.replica).toEqual([{ line: { height: first, block: {}, other: { of: first } } }])
+  expect(
+    blocks()
+      .filter(({ height }) => height < first && height > 110)
+      .every(({ replica }) => !replica),
+  ).toBe(true)
+  want()
+  await until('no signed actions', () => {
+    write(1)
+    return !blocks().at(-1)!.replica
+  })
+  await inStep()
+  expect([feeder.status(0).gaps, gaps(), gateway.model.seeds]).toEqual([0, [], 1])
 })
 
 // FEED-27

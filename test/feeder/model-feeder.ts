@@ -38,7 +38,9 @@ export class ModelFeeder {
     this.#node = node
     this.#checkpoints = checkpoints
     this.#first = first
-    this.#producer = new Producer(this.keeper, this.session, (sentence) => this.said.push(sentence))
+    this.#producer = new Producer(this.keeper, this.session, { take: () => null }, (sentence) =>
+      this.said.push(sentence),
+    )
   }
   readonly #first: () => number
 

@@ -31,7 +31,7 @@ function begin(next: number, streams: readonly StreamName[] = ['diffs', 'fills',
   reads = streams
   pairing = new Pairing(readFrom, null, streams)
   said = []
-  producer = new Producer(new OrderBookProjector(), session, (sentence) => said.push(sentence))
+  producer = new Producer(new OrderBookProjector(), session, { take: () => null }, (sentence) => said.push(sentence))
   session.onFrame({ type: 'welcome', epoch: 'e', height: next - 1 }, 0)
   session.startFrom(next, false, null)
 }

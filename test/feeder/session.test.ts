@@ -91,6 +91,22 @@ describe('payments', () => {
     expect(parts()).toEqual([[]])
   })
 
+  // FEED-40
+  test('can be wanted and unwanted on a connection, and are left out while much is unsent', () => {
+    const session = flowing(6, 6)
+    const want = (...extras: string[]) => session.onFrame({ ...takes, extras }, 0)
+    const add = (height: number, text = 'x') => session.addBlock({ ...block(height), replica: [text], oracle: [] })
+    want('oracle', 'replica')
+    expect([session.wantsReplica, add(7)?.replica]).toEqual([true, ['x']])
+    session.onFrame(takes, 0)
+    expect(session.wantsReplica, 'a frame without a list').toBe(true)
+    want('oracle')
+    expect([session.wantsReplica, add(8)?.replica, add(9)?.oracle]).toEqual([false, undefined, []])
+    want('replica')
+    const many = Array.from({ length: 10 }, (_, at) => add(10 + at, 'x'.repeat(1024 * 1024)))
+    expect(many.map((block) => block?.replica?.length ?? 0)).toEqual([...Array(8).fill(1), 0, 0])
+  })
+
   // FEED-38
   test('are left out of a block that is too long for a gateway', () => {
     const outbox = new Outbox()

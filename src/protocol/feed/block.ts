@@ -117,6 +117,11 @@ export const Block = z.strictObject({
    */
   oracle: z.array(z.unknown()).optional(),
   writer: z.array(z.unknown()).optional(),
+  /**
+   * Signed actions of this and earlier blocks (replica-entries.ts). Absent if they were not requested, or the node does
+   * not write them.
+   */
+  replica: z.array(z.unknown()).optional(),
   /** Null if the changes are unknown. All books are then unknown until the next snapshot. */
   books: z.array(BookChange).nullable(),
 })

@@ -8,7 +8,7 @@ import { FRAME_MAX_BYTES } from './protocol.ts'
 /** Lists that every reader needs come first. Optional lists follow, because they may be the largest. */
 const LISTS = [
   ...(['fills', 'ledger', 'funding', 'events', 'twaps', 'books', 'payments'] as const),
-  ...(['oracle', 'writer', 'orders', 'l4'] as const),
+  ...(['oracle', 'writer', 'orders', 'l4', 'replica'] as const),
 ] as const
 /** Bytes reserved for the envelope of a part. */
 const ENVELOPE_BYTES = 1024

@@ -158,7 +158,10 @@ const WantFrame = z.object({
   l4: z.strictObject({ add: L4Coins, drop: L4Coins }).optional(),
   /** Set if this connection accepts funding payments. A gateway that does not set it rejects them. */
   payments: z.literal(true).optional(),
-  /** Names of the extra parts of a block that this connection accepts: `oracle`, `writer`. Others may follow. */
+  /**
+   * Names of the extra parts of a block that are wanted on this connection: `oracle`, `writer`, and while a reader needs
+   * it, `replica`. If present, it replaces the earlier list. Others may follow.
+   */
   extras: z.array(z.string().max(32)).max(16).optional(),
 })
 export type WantFrame = z.infer<typeof WantFrame>
