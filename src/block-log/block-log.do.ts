@@ -216,7 +216,7 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
 
     const { epoch, height, booksKnown: wereKnown } = this.#blocks.chain
     const booksKnown = epoch !== null && wereKnown && block.books !== null
-    const { oracle: _oracle, writer: _writer, ...bare } = block
+    const { oracle: _oracle, writer: _writer, replica: _replica, ...bare } = block
     const rows = { ...this.#trust.optionalRowsFor(feeder, block), l4: this.#l4Seeds.acceptRows(block.l4) }
     const known = { ...bare, books: booksKnown ? block.books : null, ...rows }
     const texts = encodeBlock(known, booksKnown ? epoch : null, this.#blocks.builderAttributions(block.fills))

@@ -12,6 +12,7 @@ import { CopyComparison } from './copy-comparison.ts'
 import { ExtraRows } from './extra-rows.ts'
 import type { FeederLinks, FeederSocket } from './feeder-links.do.ts'
 import type { ReaderLinks } from './reader-links.do.ts'
+import { ReplicaContinuity } from './replica-continuity.ts'
 import type { RetainedBlocks } from './retained-blocks.do.ts'
 import { type BlockTexts, encodeBlock } from './segment.ts'
 
@@ -27,6 +28,7 @@ export class FeederTrust {
   readonly #comparison = new CopyComparison()
   readonly #completeness = new CompletenessUpgrade()
   readonly #extras = new ExtraRows()
+  readonly #replica = new ReplicaContinuity()
   readonly #startedMs = Date.now()
   /** Height of a block that was skipped for now, because its book changes are unknown. */
   #deferredHeight: number | null = null
@@ -47,8 +49,9 @@ export class FeederTrust {
   }
 
   /** Returns the optional rows to send with an accepted block, some of which may be from other copies. */
-  optionalRowsFor(feeder: FeederSocket, block: Block): Pick<Block, 'orders' | 'oracle' | 'writer'> {
-    return { orders: this.#completeness.onTaken(feeder, block), ...this.#extras.onTaken(block) }
+  optionalRowsFor(feeder: FeederSocket, block: Block): Pick<Block, 'orders' | 'oracle' | 'writer' | 'replica'> {
+    const replica = this.#replica.onTaken(block)
+    return { orders: this.#completeness.onTaken(feeder, block), ...this.#extras.onTaken(block), replica }
   }
 
   /**
@@ -61,7 +64,8 @@ export class FeederTrust {
     this.#completeness.onCompared(feeder, block)
     this.#extras.onCompared(block)
     // These parts are removed, because they are not compared and may be large.
-    const bare = { ...block, orders: [], l4: [], payments: undefined, oracle: undefined, writer: undefined }
+    const unknown = { payments: undefined, oracle: undefined, writer: undefined, replica: undefined }
+    const bare = { ...block, orders: [], l4: [], ...unknown }
     const copy = { texts: encodeBlock(bare, null), feeder: feeder.name }
     const { durable, chain } = this.#blocks
     if (!this.#comparison.compare(copy, Date.now(), () => this.#blocks.booksAt(height)))
@@ -167,5 +171,6 @@ export class FeederTrust {
     this.#comparison.clear()
     this.#completeness.clear()
     this.#extras.clear()
+    this.#replica.clear()
   }
 }

@@ -1,4 +1,5 @@
-// Wallets and coins whose order rows the readers want, and the subset that feeders know. Invariants: an interest
+// Wallets and coins whose order rows the readers want, optional parts of blocks that they want, and the subset that
+// feeders know. Invariants: an interest
 // outlives its reader's link for a while, because the reader will return for the blocks that it missed; after a
 // restart, the log withdraws no interest until readers have had time to report theirs. The object of an order-level
 // book is interested in its own coin.
@@ -12,7 +13,12 @@ const NOTIFY_MS = 250
 /** How long an interest outlives a link. A relay that has not returned by then has lost its clients' sockets. */
 const LINGER_MS = 30_000
 
-const KINDS = ['orders', 'l4'] as const
+/** Extra parts of blocks that feeders always send, and the maximum number of parts that they send on request. */
+const PARTS = ['oracle', 'writer'] as const
+const MAX_REQUESTED_PARTS = 8
+const NONE = { add: [], drop: [] }
+
+const KINDS = ['orders', 'l4', 'parts'] as const
 type Kind = (typeof KINDS)[number]
 
 /** The interests of one reader, and the time at which its link ended. */
@@ -23,7 +29,11 @@ interface ReaderInterest {
 
 export class OrderInterests {
   readonly #broadcast: (frame: WantFrame) => void
-  readonly #names = { orders: new InterestCounts(WATCHED_WALLETS_MAX), l4: new InterestCounts(L4_COINS_MAX) }
+  readonly #names = {
+    orders: new InterestCounts(WATCHED_WALLETS_MAX),
+    l4: new InterestCounts(L4_COINS_MAX),
+    parts: new InterestCounts(MAX_REQUESTED_PARTS),
+  }
   readonly #readers = new Map<string, ReaderInterest>()
   /** When the log started; null once readers have had time to return. */
   #wokeMs: number | null
@@ -48,8 +58,18 @@ export class OrderInterests {
     return message.whole === true
   }
 
-  #update(reader: string, message: Pick<RelayInterest, 'whole' | 'orders' | 'l4'>): Interests {
-    const interest = this.#readers.get(reader) ?? { names: { orders: new Set(), l4: new Set() }, leftMs: null }
+  /** Requests an optional part of blocks for a pipeline. It has no link, so it has to repeat this before LINGER_MS. */
+  requestPart(pipeline: string, part: 'replica', nowMs: number): void {
+    this.#update(pipeline, { whole: true, orders: NONE, parts: { add: [part], drop: [] } })
+    this.onLeft(pipeline, nowMs)
+  }
+
+  #update(
+    reader: string,
+    message: Pick<RelayInterest, 'whole' | 'orders' | 'l4'> & { readonly parts?: RelayInterest['l4'] },
+  ): Interests {
+    const names = { orders: new Set<string>(), l4: new Set<string>(), parts: new Set<string>() }
+    const interest = this.#readers.get(reader) ?? { names, leftMs: null }
     this.#readers.set(reader, interest)
     interest.leftMs = null
     for (const kind of KINDS) {
@@ -87,12 +107,17 @@ export class OrderInterests {
 
   /** The frames that a feeder gets before its welcome. */
   *initialFrames(): Generator<WantFrame, void> {
-    yield { type: 'want', orders: { add: [], drop: [] }, payments: true, extras: ['oracle', 'writer'] }
+    yield { type: 'want', orders: NONE, payments: true, extras: this.#extras }
     const isWhole = this.#wokeMs === null
     const orders = { add: [...this.#names.orders.sent], drop: [] }
     const l4 = { add: [...this.#names.l4.sent], drop: [] }
     if (!isWhole && orders.add.length + l4.add.length === 0) return
     for (const part of wantFrameParts({ orders, l4 }, isWhole)) yield { type: 'want', ...part }
+  }
+
+  /** All extra parts that feeders send. */
+  get #extras(): string[] {
+    return [...PARTS, ...this.#names.parts.sent]
   }
 
   #scheduleNotify(): void {
@@ -111,6 +136,7 @@ export class OrderInterests {
 
   /** Sends pending changes to the feeders now. */
   notifyFeeders(): void {
+    if (this.#names.parts.takeChange()) this.#broadcast({ type: 'want', orders: NONE, extras: this.#extras })
     const change = { orders: this.#names.orders.takeChange(), l4: this.#names.l4.takeChange() }
     if (!change.orders && !change.l4) return
     for (const part of wantFrameParts(change, false)) this.#broadcast({ type: 'want', ...part })

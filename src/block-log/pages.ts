@@ -104,8 +104,8 @@ export function archivePage(from: number, source: DurableSource, maxBytes = PAGE
     const last = found ? found.last : lastMissing(next, source)
     if (last === null || last > source.durable) break
     parts.push(found ?? { gap: { from: next, to: last } })
-    const { books = [], events = [], payments = [] } = found ?? {}
-    for (const piece of [...books, ...events, ...payments]) bytes += piece.byteLength
+    const { books = [], events = [], payments = [], replica = [] } = found ?? {}
+    for (const piece of [...books, ...events, ...payments, ...replica]) bytes += piece.byteLength
     next = last + 1
   }
   return parts

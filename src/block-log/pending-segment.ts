@@ -36,7 +36,7 @@ export class PendingSegment {
     if (this.#repairedCoins.length > 0) this.#repairs.set(texts.height, this.#repairedCoins)
     this.#repairedCoins = []
     for (const { text } of [...(texts.books ?? []), ...texts.orders]) this.#chars += text.length
-    this.#chars += texts.events.length + texts.payments.length
+    this.#chars += texts.events.length + texts.payments.length + texts.replica.length
     for (const text of texts.l4.values()) this.#l4Chars += text.length
     const isFull = this.#chars >= SEGMENT_CHARS || this.#l4Chars >= L4_CHARS
     return isFull || nowMs - this.#startedMs >= SEGMENT_MS
@@ -79,6 +79,9 @@ export class PendingSegment {
       ...(blocks.some(({ orders }) => orders.length > 0) && { orders: blocks.map(ordersLine).join('\n') }),
       ...(blocks.some(({ payments }) => payments !== '') && {
         payments: blocks.map(({ payments }) => payments).join('\n'),
+      }),
+      ...(blocks.some(({ replica }) => replica !== '') && {
+        replica: blocks.map(({ replica }) => replica).join('\n'),
       }),
       ...(blocks.some(({ l4 }) => l4.size > 0) && { l4: blocks.map(l4Line).join('\n') }),
     }

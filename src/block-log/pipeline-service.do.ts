@@ -1,5 +1,5 @@
 // The log's side of pipelines: serves durable blocks page by page, tells the pipeline follower about new ones, and
-// registers the wallets whose order statuses a pipeline wants. Invariants: at most one call of the follower at a time; the statuses of a block are not reported as complete if feeders may have sent the block
+// registers the wallets whose order statuses, and the signed actions, that a pipeline wants. Invariants: at most one call of the follower at a time; the statuses of a block are not reported as complete if feeders may have sent the block
 // before they knew of the interest.
 
 import { toChunks } from '../core/chunks.ts'
@@ -95,19 +95,21 @@ export class PipelineService {
     if (Math.abs(nowMs - this.#calledMs) >= IDLE_CALL_MS) this.onDurable(nowMs)
   }
 
-  page({ reader, from, kind, orders, keep }: DurableRequest, nowMs: number): Omit<DurablePage, 'v'> {
+  page({ reader, from, kind, orders, replica, keep }: DurableRequest, nowMs: number): Omit<DurablePage, 'v'> {
     this.#kept = keep ?? this.#kept
     const kept = keep?.map((name) => this.#keep(name, nowMs))
     const ordersFrom = orders && { ordersFrom: this.#register(reader, orders, nowMs) }
+    if (replica) this.#interests.requestPart(reader, 'replica', nowMs)
     const known = { ...ordersFrom, ...(kept && { kept }) }
     // All pipelines wait for the follower, and it reads no faster than blocks arrive.
     const isFollower = reader === FOLLOWER_READER
     const retryMs = from === null || isFollower ? 0 : this.#queue.waitMs(reader, nowMs)
-    const { head, parts } = this.#blocks.archivePage(retryMs > 0 ? null : from, kind)
+    const { head, parts } = this.#blocks.archivePage(retryMs > 0 ? null : from, kind, replica === true)
     if (retryMs > 0) return { head, parts: [], retryMs, ...known }
     const pages = parts.map((part) => this.#partOf(part, kind, orders !== undefined))
     for (const part of isFollower ? [] : pages)
-      if ('lines' in part) this.#queue.spend(bytesOf([...part.lines, ...(part.orders ?? [])]), nowMs)
+      if ('lines' in part)
+        this.#queue.spend(bytesOf([...part.lines, ...(part.orders ?? []), ...(part.replica ?? [])]), nowMs)
     return { head, parts: pages, ...known }
   }
 
@@ -121,8 +123,8 @@ export class PipelineService {
 
   #partOf(part: ArchivePart, kind: DurableRequest['kind'], hasOrders: boolean): DurablePart {
     if ('gap' in part) return part
-    const { first, last } = part
-    if (!hasOrders) return { first, last, lines: part[kind] }
+    const { first, last, replica } = part
+    if (!hasOrders) return { first, last, lines: part[kind], ...(replica && { replica }) }
     const orders = this.#blocks.backlog.lookUp('orders', first)
     // If the order statuses are no longer retained, report a gap.
     return orders

@@ -214,12 +214,15 @@ export class RetainedBlocks {
     return page
   }
 
-  /** Returns durable blocks for the archive from a height onward. `only`: the only kind of lines to return. */
-  archivePage(from: number | null, only?: SegmentKind): Pick<ArchivePage, 'head' | 'parts'> {
+  /**
+   * Returns durable blocks for the archive from a height onward. `only`: the only kind of lines to return, and `replica`
+   * if `hasReplica`.
+   */
+  archivePage(from: number | null, only?: SegmentKind, hasReplica = false): Pick<ArchivePage, 'head' | 'parts'> {
     const time = this.#segments.newest()?.time ?? this.#time
     const durable = this.#durable
     if (durable === null || time === null) return { head: null, parts: [] }
-    const blocksWith = (height: number) => this.#segments.blocksWith(height, only)
+    const blocksWith = (height: number) => this.#segments.blocksWith(height, only, hasReplica)
     const firstAbove = (height: number) => this.#segments.firstAbove(height)
     const source = { durable, blocksWith, firstAbove, gapAt: this.backlog.gapAt }
     return { head: { height: durable, time }, parts: from === null ? [] : archivePage(from, source) }

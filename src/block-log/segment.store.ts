@@ -29,6 +29,8 @@ const MAX_SEGMENTS_PER_READ = 64
 const MAX_SEGMENTS = 1200
 /** Maximum number of retained pieces of order rows. They take 256 MiB. */
 const MAX_ROW_PIECES = 512
+/** Maximum number of retained pieces of signed actions. They take 512 MiB. */
+const MAX_REPLICA_PIECES = 512
 /** Order rows are dropped this much earlier than other data, because a slow reader gets a snapshot faster. */
 const ROWS_YOUNGER_MS = 3 * 60_000
 /** Maximum number of pieces that wait for their turn. If there are more, the oldest are stored at once. */
@@ -94,7 +96,8 @@ export class SegmentStore {
     const puts: Record<string, unknown> = { ...more }
     const all = segment ? [...this.#segments, this.#encodeSegment(segment, puts)] : this.#segments
     const isRetained = ({ time }: SegmentEntry, at: number) => time >= oldestMs && at >= all.length - MAX_SEGMENTS
-    this.#segments = withRecentRows(all.filter(isRetained), oldestMs + ROWS_YOUNGER_MS)
+    const withRows = withRecent('l4', MAX_ROW_PIECES, oldestMs + ROWS_YOUNGER_MS, all.filter(isRetained))
+    this.#segments = withRecent('replica', MAX_REPLICA_PIECES, oldestMs, withRows)
     this.#payments.forget(this.first)
     const unarchived = this.#unarchived.retain(all.filter((one, at) => !isRetained(one, at)))
     puts.log = { ...state, segments: this.#segments } satisfies StoredLog
@@ -120,7 +123,7 @@ export class SegmentStore {
       const pieces = toChunks(text)
       for (const [part, piece] of pieces.entries()) puts[keyOf(kind, first, part)] = piece
       chunks[kind] = pieces.length
-      if (kind !== 'orders') for (const piece of pieces) bytes += piece.byteLength
+      if (kind !== 'orders' && kind !== 'replica') for (const piece of pieces) bytes += piece.byteLength
     }
     if (l4 === undefined) return { first, last, time, chunks, bytes }
     const rows = { first, text: l4, pieces: splitIntoChunks(l4), next: 0 }
@@ -210,15 +213,17 @@ export class SegmentStore {
 
   /**
    * Stored blocks for the archive, starting at `height`: from the window, or from older segments that are not archived
-   * yet. Null if there are none. `only`: the only kind of lines to return.
+   * yet. Null if there are none. `only`: the only kind of lines to return, and `replica` if `hasReplica`.
    */
-  blocksWith(height: number, only?: SegmentKind): StoredBlocks | null {
+  blocksWith(height: number, only?: SegmentKind, hasReplica = false): StoredBlocks | null {
     const found = this.#unarchived.at(height) ?? this.#find(height)
     if (!found) return null
     const { first, last } = found
     const pieces = (kind: SegmentKind) => ((only ?? kind) === kind ? this.#pieces(kind, found) : [])
     const payments = only || found.chunks.payments === undefined ? {} : { payments: pieces('payments') }
-    return { first, last, books: pieces('books'), events: pieces('events'), ...payments }
+    const isHeld = hasReplica && found.chunks.replica !== undefined
+    const replica = isHeld && { replica: this.#pieces('replica', found) }
+    return { first, last, books: pieces('books'), events: pieces('events'), ...payments, ...replica }
   }
 
   /** First stored height above this one; null if there is none. */
@@ -272,16 +277,21 @@ export class SegmentStore {
   }
 }
 
-/** Returns the segments without order rows that are too old or too many. */
-function withRecentRows(segments: readonly SegmentEntry[], oldestMs: number): SegmentEntry[] {
+/** Returns the segments without those pieces of a kind that are too old or too many. */
+function withRecent(
+  kind: SegmentKind,
+  maxPieces: number,
+  oldestMs: number,
+  segments: readonly SegmentEntry[],
+): SegmentEntry[] {
   let pieces = 0
   return segments
     .toReversed()
     .map((one) => {
-      pieces += one.chunks.l4 ?? 0
-      const isHeld = one.time >= oldestMs && pieces <= MAX_ROW_PIECES
-      const { l4: _, ...chunks } = one.chunks
-      return isHeld || one.chunks.l4 === undefined ? one : { ...one, chunks }
+      pieces += one.chunks[kind] ?? 0
+      const isHeld = one.time >= oldestMs && pieces <= maxPieces
+      const { [kind]: _, ...chunks } = one.chunks
+      return isHeld || one.chunks[kind] === undefined ? one : { ...one, chunks }
     })
     .toReversed()
 }

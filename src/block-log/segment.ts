@@ -2,7 +2,8 @@
 // separate kind, because they can be a hundred times as large as everything else and few readers need them. Rows of
 // order-level books are another kind: their JSON string per coin is passed to clients unchanged. Payments are another
 // kind: once an hour, they are ten megabytes, and only the archive needs them. One storage row per block would cost 38
-// dollars a month in writes. One segment per second costs less than 3 dollars.
+// dollars a month in writes. One segment per second costs less than 3 dollars. Signed actions are a kind that exists only
+// while a pipeline reads them.
 // biome-ignore-all lint/style/noNonNullAssertion: lines that were written here are read in inner loops.
 
 import type { Coin } from '../core/coin.ts'
@@ -25,7 +26,7 @@ export const L4_CHARS = 8 * SEGMENT_CHARS
 /** The sum of two numbers below this is exact. */
 const SUM_MODULUS = 2 ** 52
 
-export type SegmentKind = 'books' | 'events' | 'orders' | 'l4' | 'payments'
+export type SegmentKind = 'books' | 'events' | 'orders' | 'l4' | 'payments' | 'replica'
 
 /** The strings of one block, encoded once for storage and for every reader. */
 export interface BlockTexts {
@@ -43,6 +44,8 @@ export interface BlockTexts {
   readonly l4: ReadonlyMap<string, string>
   /** JSON string of the wallets' payments, which are not sent to readers; '' if there are none. */
   readonly payments: string
+  /** JSON string of the entries of signed actions, which are not sent to readers; '' if they are unknown. */
+  readonly replica: string
   /**
    * Digests for comparing copies of a block: one of the events, and one of the books. The order of the coins does not
    * affect the digest of the books.
@@ -51,12 +54,12 @@ export interface BlockTexts {
 }
 
 /** The parts of a block that readers of events and order rows get. */
-export type EventsTexts = Omit<BlockTexts, 'books' | 'px' | 'payments' | 'digests'>
+export type EventsTexts = Omit<BlockTexts, 'books' | 'px' | 'payments' | 'replica' | 'digests'>
 
 type NameSet = Pick<ReadonlySet<unknown>, 'has'>
 
 /** The parts of a block that hubs get. */
-export type BooksTexts = Omit<BlockTexts, 'events' | 'orders' | 'l4' | 'payments' | 'digests'>
+export type BooksTexts = Omit<BlockTexts, 'events' | 'orders' | 'l4' | 'payments' | 'replica' | 'digests'>
 
 /**
  * Encodes a block once. `epoch`: epoch of the books at this height; null if it is unknown. `through`: builders that the
@@ -87,6 +90,7 @@ export function encodeBlock(block: Block, epoch: string | null, through: readonl
     orders: orders.map((row) => ({ user: userOf(row), text: JSON.stringify(row) })),
     l4: new Map(l4.map((rows) => [rows.coin, l4Text(rows)])),
     payments: block.payments === undefined ? '' : paymentsText(block.payments),
+    replica: block.replica === undefined ? '' : JSON.stringify(block.replica),
     digests,
   }
 }

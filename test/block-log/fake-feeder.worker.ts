@@ -31,6 +31,8 @@ export class FakeFeeder {
   readonly heard: GatewayFrame['type'][] = []
   /** Wallets whose order statuses are subscribed. */
   readonly wanted = new Set<string>()
+  /** Extra parts that are wanted. */
+  extras: readonly string[] = []
   /** Coins whose rows are all subscribed. */
   readonly coins = new Set<string>()
   #sent = 0
@@ -64,7 +66,8 @@ export class FakeFeeder {
     this.send({ type: 'hello', protocol: 1, chain: env.CHAIN, feeder, first, head })
   }
 
-  #want({ whole, orders, l4 }: WantFrame): void {
+  #want({ whole, orders, l4, extras }: WantFrame): void {
+    this.extras = extras ?? this.extras
     if (whole) {
       this.wanted.clear()
       this.coins.clear()

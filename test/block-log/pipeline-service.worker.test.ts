@@ -1,6 +1,6 @@
 // Order-status subscriptions of pipelines in the block log: a status that feeders were not asked for is not reported as known.
 
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { OrderInterests } from '../../src/block-log/order-interests.do.ts'
 import { PipelineService } from '../../src/block-log/pipeline-service.do.ts'
 import type { RetainedBlocks } from '../../src/block-log/retained-blocks.do.ts'
@@ -8,6 +8,29 @@ import { WATCHED_WALLETS_MAX, type WantFrame } from '../../src/protocol/feed/pro
 
 const wallets = (from: number, count: number) =>
   Array.from({ length: count }, (_, at) => `0x${(from + at).toString(16).padStart(40, '0')}`)
+
+// FEED-40
+it('feeders are asked for signed actions until no pipeline has repeated its request for half a minute', async () => {
+  vi.useFakeTimers()
+  const frames: WantFrame[] = []
+  const wants = new OrderInterests((frame) => frames.push(frame), 0)
+  const told = async () => {
+    await vi.advanceTimersByTimeAsync(300)
+    return frames.splice(0).flatMap(({ extras }) => (extras ? [extras.join()] : []))
+  }
+  const all = 'oracle,writer,replica'
+  wants.requestPart('one', 'replica', 0)
+  wants.requestPart('two', 'replica', 10_000)
+  expect(await told()).toEqual([all])
+  wants.tick(31_000)
+  expect(await told(), 'everything, half a minute after the start').toEqual([all])
+  wants.requestPart('two', 'replica', 35_000)
+  wants.tick(64_000)
+  expect(await told()).toEqual([])
+  wants.tick(65_000)
+  expect(await told()).toEqual(['oracle,writer'])
+  vi.useRealTimers()
+})
 
 // PIPE-15
 it('statuses of wallets are incomplete while feeders have no room for them', () => {

@@ -51,6 +51,8 @@ export interface StoredBlocks {
   readonly events: readonly Uint8Array[]
   /** Present if any of the blocks has payments. Blocks without payments have empty lines. */
   readonly payments?: readonly Uint8Array[]
+  /** Entries of signed actions (replica-entries.ts), if requested. A line is empty if they are unknown. */
+  readonly replica?: readonly Uint8Array[]
 }
 
 export type ArchivePart = StoredBlocks | { readonly gap: SkippedHeights }

@@ -67,19 +67,22 @@ export interface DurableRequest {
   readonly kind: 'events' | 'books'
   /** Wallets whose order statuses are requested with `events`. Feeders send them as long as they are requested. */
   readonly orders?: readonly string[]
+  /** Set if signed actions are requested with `events`. Feeders send them as long as they are requested. */
+  readonly replica?: true
   /** Names of other readers whose requests for order statuses stay in effect. */
   readonly keep?: readonly string[]
 }
 
 /**
  * Blocks that are stored together: the bytes of their lines, in chunks, with one line per height. `orders` has their
- * order statuses in the same form.
+ * order statuses in the same form, and `replica` their signed actions, if known.
  */
 export interface DurableLines {
   readonly first: number
   readonly last: number
   readonly lines: readonly Uint8Array[]
   readonly orders?: readonly Uint8Array[]
+  readonly replica?: readonly Uint8Array[]
 }
 
 export type DurablePart = DurableLines | { readonly gap: SkippedHeights }
