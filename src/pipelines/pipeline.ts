@@ -13,13 +13,17 @@ export const TOPICS = [
   'order_updates',
   'oracle_updates',
   'writer_actions',
+  'replica_cmds',
   'completed_trades',
   'candles',
   'evm_logs',
 ] as const
 export type Topic = (typeof TOPICS)[number]
 
-/** Channels whose subscriptions can filter a topic. */
+/** Topics whose rows feeders send only on request. A pipeline has to repeat its request every few seconds. */
+export const REQUESTED_TOPICS: readonly Topic[] = ['order_updates', 'replica_cmds']
+
+/** Types of the filters of a topic. Except for `replicaCmds` and `evmLogs`, they are subscriptions to channels. */
 export const FILTERS: Readonly<Record<Topic, readonly string[]>> = {
   fills: ['userFills', 'allFills', 'builderFills', 'liquidationFills', 'builderLiquidations'],
   ledger: ['userNonFundingLedgerUpdates'],
@@ -27,6 +31,7 @@ export const FILTERS: Readonly<Record<Topic, readonly string[]>> = {
   order_updates: ['orderUpdates'],
   oracle_updates: ['oracleUpdates'],
   writer_actions: ['writerActions'],
+  replica_cmds: ['replicaCmds'],
   completed_trades: ['userFills'],
   candles: ['candle'],
   evm_logs: ['evmLogs'],

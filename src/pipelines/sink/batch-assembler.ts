@@ -165,9 +165,9 @@ export class Assembler {
   }
 
   /** Parsing does not change the state of the fold. */
-  #parse({ height, line, orders }: Extract<SourceItem, { line: string }>): TopicBlock | Error {
+  #parse({ height, line, rows }: Extract<SourceItem, { line: string }>): TopicBlock | Error {
     try {
-      const block = this.#fold.parse(line, orders)
+      const block = this.#fold.parse(line, rows)
       return block.height === height ? block : new Error(`found block ${block.height} instead`)
     } catch (error) {
       return error instanceof Error ? error : new Error(String(error))

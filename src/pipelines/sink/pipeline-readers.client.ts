@@ -5,7 +5,7 @@ import type { ArchiveReader, RepairLog } from '../../archive/archive/archive-rea
 import { orReject } from '../../core/deadline.ts'
 import type { Objects } from '../../core/objects.client.ts'
 import { after, sleep } from '../../core/timers.client.ts'
-import type { DurablePage, HeightAndTime } from '../../protocol/feed/durable-api.ts'
+import type { DurablePage, DurableRequest, HeightAndTime } from '../../protocol/feed/durable-api.ts'
 import { LOG_API_VERSION } from '../../protocol/feed/log-api.ts'
 import type { EventsTarget } from '../../relay/channel.ts'
 import { isAllowed, type RpcChain } from '../../rpc/chains.ts'
@@ -25,8 +25,8 @@ import { EvmSource } from './evm-source.ts'
 import { Source, type StartPosition } from './source.ts'
 
 const TIMEOUT_MS = 30_000
-/** The log drops an interest in order statuses after twice this time. */
-export const ORDER_INTEREST_MS = 10_000
+/** The log drops an interest in order statuses or signed actions after twice this time. */
+export const INTEREST_MS = 10_000
 /** The log retains blocks for five minutes. */
 const RECENT_MS = 4 * 60_000
 /** Maximum age of the cached newest block. */
@@ -73,12 +73,11 @@ export class LogReader implements PipelineReader {
     if (!chosen.ok) throw FatalPipelineError.of(chosen.error)
     const { definition, interest } = chosen.value
     const { lines } = definition
-    const isOfOrders = lines === 'orders'
-    const orders = walletsOf(chosen.value)
+    const requested = requestedRows(chosen.value)
     const ports = {
-      archive: isOfOrders ? null : this.#archive,
+      archive: requested ? null : this.#archive,
       head: () => this.head(pipeline),
-      durable: (from: number) => this.#durable(pipeline.id, from, lines === 'books' ? 'books' : 'events', orders),
+      durable: (from: number) => this.#durable(pipeline.id, from, lines === 'books' ? 'books' : 'events', requested),
     }
     const ordersFrom = flight?.ordersFrom ?? null
     const known = flight && ordersFrom !== null ? { to: flight.to, ordersFrom } : null
@@ -96,16 +95,16 @@ export class LogReader implements PipelineReader {
     return isStateless ? this.#archive.repairAfter(id) : null
   }
 
-  /** Keeps feeders sending order statuses: registers the interest now and every few seconds until canceled. */
-  keepOrderInterest(current: () => Pipeline | null): () => void {
+  /** Keeps feeders sending the rows of a pipeline: requests them now and every few seconds until canceled. */
+  keepInterest(current: () => Pipeline | null): () => void {
     let cancel: () => void = () => undefined
     const ask = () => {
       const pipeline = current()
       const chosen = pipeline?.status === 'running' ? selectTopic(pipeline) : null
-      const orders = chosen?.ok ? walletsOf(chosen.value) : null
-      if (!pipeline || !orders) return
-      this.#durable(pipeline.id, null, 'events', orders).catch(() => undefined)
-      cancel = after(ORDER_INTEREST_MS, ask)
+      const requested = chosen?.ok ? requestedRows(chosen.value) : null
+      if (!pipeline || !requested) return
+      this.#durable(pipeline.id, null, 'events', requested).catch(() => undefined)
+      cancel = after(INTEREST_MS, ask)
     }
     ask()
     return () => cancel()
@@ -132,9 +131,9 @@ export class LogReader implements PipelineReader {
     reader: string,
     from: number | null,
     kind: 'events' | 'books',
-    orders: readonly string[] | null,
+    requested: RequestedRows | null,
   ): Promise<DurablePage> {
-    const request = { v: LOG_API_VERSION, reader, from, kind, ...(orders && { orders }) }
+    const request = { v: LOG_API_VERSION, reader, from, kind, ...requested }
     const page = await orReject(this.#objects.log().durable(request), TIMEOUT_MS, after)
     this.#head = page.head
     this.#headMs = Date.now()
@@ -142,11 +141,14 @@ export class LogReader implements PipelineReader {
   }
 }
 
-/** Wallets whose order statuses are read; null if none are. */
-function walletsOf({ definition, interest }: TopicSelection): readonly string[] | null {
-  if (definition.lines !== 'orders' || !interest) return null
+type RequestedRows = Pick<DurableRequest, 'orders' | 'replica'>
+
+/** Rows that feeders send on request: order statuses of wallets, or signed actions. Null if the topic uses neither. */
+function requestedRows({ definition: { lines }, interest }: TopicSelection): RequestedRows | null {
+  if (lines === 'replica') return { replica: true }
+  if (lines !== 'orders' || !interest) return null
   const { channel, body } = interest as EventsTarget
-  return channel.names(body)
+  return { orders: channel.names(body) }
 }
 
 /** Reads `evm_logs`. `secrets`: values of the headers of nodes, by the name of the secret. */

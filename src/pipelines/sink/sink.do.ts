@@ -17,7 +17,7 @@ import { visible } from '../../core/visible.ts'
 import type { PipelineResponse } from '../../metering/pipeline-report.ts'
 import { batchId } from '../destinations/batch.ts'
 import { FOLLOWER_API_VERSION, type PokeRequest, type PokeResponse } from '../follower-api.ts'
-import type { Pipeline } from '../pipeline.ts'
+import { type Pipeline, REQUESTED_TOPICS } from '../pipeline.ts'
 import { type CheckRequest, SINK_API_VERSION, type SinkApi, type SinkCheck, type SinkStatus } from '../sink-api.ts'
 import { TOPIC_COLUMNS } from '../topics/catalogue.ts'
 import { BatchSender } from './batch-sender.client.ts'
@@ -31,7 +31,7 @@ import {
   INITIAL_BILLING,
   INITIAL_DELIVERY,
 } from './delivery-state.ts'
-import { EvmReader, LogReader, ORDER_INTEREST_MS, type PipelineReader } from './pipeline-readers.client.ts'
+import { EvmReader, INTEREST_MS, LogReader, type PipelineReader } from './pipeline-readers.client.ts'
 import { PipelineTester } from './pipeline-tester.client.ts'
 import { SinkStore } from './sink.store.ts'
 import { changeMessage, changesOf, desiredStateOf, SinkRecord } from './sink-record.client.ts'
@@ -376,8 +376,8 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
   }
 
   async #workOnce(): Promise<void> {
-    // Do not request order statuses while no credits or key can pay for them.
-    const leave = this.#logReader.keepOrderInterest(() => (this.#isUnpaid ? null : this.#pipeline))
+    // Do not request rows from feeders while no credits or key can pay for them.
+    const leave = this.#logReader.keepInterest(() => (this.#isUnpaid ? null : this.#pipeline))
     try {
       await this.#turns(Date.now())
     } catch (error) {
@@ -466,10 +466,10 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
     else await this.ctx.storage.setAlarm(Date.now() + waitMs)
   }
 
-  /** Order statuses have to be requested again while the pipeline cannot deliver. */
+  /** Order statuses and signed actions have to be requested again while the pipeline cannot deliver. */
   #alarmMs(waitMs: number): number {
-    const isOfOrders = this.#pipeline?.topic === 'order_updates'
-    return isOfOrders && !this.#isUnpaid ? Math.min(waitMs, ORDER_INTEREST_MS) : waitMs
+    const isRequested = this.#pipeline && REQUESTED_TOPICS.includes(this.#pipeline.topic)
+    return isRequested && !this.#isUnpaid ? Math.min(waitMs, INTEREST_MS) : waitMs
   }
 
   /** Invariant: a pipeline that has delivered everything, or is deleted, has no lag. */

@@ -45,7 +45,7 @@ export const isBeyond = (
 export type StartPosition = { readonly height: number } | { readonly timeMs: number } | { readonly first: true }
 
 export type SourceItem =
-  | { readonly height: number; readonly line: string; readonly orders?: string; readonly isArchived?: true }
+  | { readonly height: number; readonly line: string; readonly rows?: string; readonly isArchived?: true }
   | { readonly from: number; readonly to: number; readonly why: string }
 
 /** First height whose order statuses were known when the blocks up to `to` were first read. */
@@ -207,10 +207,10 @@ export class Source {
     }
   }
 
-  *#lineItems({ first, last, lines, orders = [] }: DurableLines): Generator<SourceItem> {
+  *#lineItems({ first, last, lines, orders, replica }: DurableLines): Generator<SourceItem> {
     this.#next ??= first
     const texts = fromChunks(lines).split('\n')
-    const statuses = fromChunks(orders).split('\n')
+    const rows = fromChunks(orders ?? replica ?? []).split('\n')
     if (texts.length !== last - first + 1)
       throw unreadableBlock(first, `the log has ${texts.length} lines for blocks ${first} to ${last}`)
     for (const [at, line] of texts.entries()) {
@@ -226,8 +226,8 @@ export class Source {
       }
       this.#next = height + 1
       this.#hasRead = true
-      const own = statuses[at]
-      yield { height, line, ...(own && { orders: own }) }
+      const own = rows[at]
+      yield { height, line, ...(own && { rows: own }) }
     }
   }
 

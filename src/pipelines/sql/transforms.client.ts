@@ -222,7 +222,9 @@ class Database {
     const cells = [...HEAD_COLUMNS, ...columns].map((column) => `value ->> '$.${column.name}'`)
     const sql = `INSERT INTO "${name}" SELECT ${cells.join(', ')} FROM json_each(?)`
     const { api } = this.#engine
-    const isLong = columns.some(({ type, name: column }) => type === 'json' && column === 'bids')
+    const isLong = columns.some(
+      ({ type, name: column }) => type === 'json' && (column === 'bids' || column === 'signed_action'),
+    )
     if (isLong) this.#textBytes = MAX_JSON_BYTES
     // Loading the rows does not count toward the limits of the transforms.
     api.progress_handler(this.#db, 0, NO_HANDLER, null)

@@ -12,6 +12,7 @@ import { candles } from './candles.ts'
 import { completedTrades } from './completed-trades.ts'
 import { fills, ledger, oracleUpdates, orderUpdates, writerActions } from './events.ts'
 import { EVM_COLUMNS } from './evm-logs.ts'
+import { replicaCmds } from './replica-cmds.ts'
 import type { TopicDefinition } from './topic.ts'
 
 /** Topics of the log. */
@@ -22,6 +23,7 @@ const TOPIC_DEFINITIONS: Readonly<Partial<Record<Topic, TopicDefinition>>> = {
   order_updates: orderUpdates,
   oracle_updates: oracleUpdates,
   writer_actions: writerActions,
+  replica_cmds: replicaCmds,
   completed_trades: completedTrades,
   candles,
 }
@@ -58,7 +60,9 @@ export function selectTopic({ topic, filter }: Pick<Pipeline, 'topic' | 'filter'
     const all = types.map((each) => JSON.stringify(each)).join(' or ')
     return err({ path: 'filter.type', message: `must be ${all} for "${topic}"${question}` })
   }
-  const interest = readBody(filter)
+  const narrowed = definition.narrow?.(filter)
+  if (narrowed?.ok) return ok({ definition: narrowed.value, interest: null })
+  const interest = narrowed ?? readBody(filter)
   if (interest.ok) return ok({ definition, interest: interest.value })
   return err({ path: `filter.${interest.error.path}`, message: interest.error.message })
 }

@@ -3,7 +3,9 @@
 
 import type { Column } from '../../archive/files/columns.ts'
 import type { Coin } from '../../core/coin.ts'
+import type { Issue } from '../../core/failure.ts'
 import { getOrCreate } from '../../core/get-or-create.ts'
+import type { Result } from '../../core/result.ts'
 import type { BlockEvents, EventsTarget, EventView, Target } from '../../relay/channel.ts'
 
 /**
@@ -32,8 +34,8 @@ export interface TopicBlock {
 
 /** Processes blocks, oldest first. */
 export interface TopicFold<Block extends TopicBlock = TopicBlock> {
-  /** `orders`: the line of order statuses, if the topic uses them. */
-  parse(line: string, orders?: string): Block
+  /** `rows`: the line of order statuses or signed actions, if the topic uses them and they are known. */
+  parse(line: string, rows?: string): Block
   rows(block: Block): readonly Row[]
   /** Called when the next heights are missing. */
   onGap?(): void
@@ -41,7 +43,8 @@ export interface TopicFold<Block extends TopicBlock = TopicBlock> {
   state?(): string | null
 }
 
-export type LineKind = 'events' | 'books' | 'orders'
+/** `orders` and `replica`: lines of events, with a line of rows that feeders send on request. */
+export type LineKind = 'events' | 'books' | 'orders' | 'replica'
 
 /** Tells which blocks matter to pipelines. Pipelines that share a source share one evaluation of each block. */
 export interface TriggerSource {
@@ -64,6 +67,8 @@ export interface TopicDefinition {
    * state.
    */
   trigger?(target: Target | null): TopicTrigger
+  /** The definition for a filter that is no subscription. The error names the invalid field. */
+  narrow?(filter: { readonly type: string }): Result<TopicDefinition, Issue>
   /** `target`: the filter's subscription; `state`: state of an earlier fold. */
   open(target: Target | null, state: string | null): TopicFold
 }

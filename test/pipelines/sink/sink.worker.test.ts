@@ -693,6 +693,41 @@ it('order statuses are asked for, and what came before feeders heard of it is to
   expect(rows.filter(({ _kind }) => _kind === 'row')).toHaveLength(230 - known + 1)
 })
 
+// PIPE-34, FEED-40
+it('signed actions are asked for while a pipeline needs them, and blocks without them are gaps', async () => {
+  expect(feeder.extras).toEqual(['oracle', 'writer'])
+  const before = head
+  await apply('pipe_r', {
+    topic: 'replica_cmds',
+    filter: { type: 'replicaCmds', actionTypes: ['order'] },
+    execution_start_from: String(before),
+  })
+  await vi.waitFor(() => expect(feeder.extras).toEqual(['oracle', 'writer', 'replica']), { timeout: 10_000 })
+  const big = '9007199254740993'
+  const action = (index: number, type: string) => ({ action: { action: { type, big }, nonce: index }, index })
+  const entries = (height: number) => [{ line: { height } }, { bundle: { hash: '0xb' } }, action(0, 'order')]
+  const first = head + 1
+  block({ replica: [...entries(first), action(1, 'cancel')] })
+  block({ replica: [] })
+  block({ replica: [...entries(first), ...entries(first + 1), ...entries(first + 2)] })
+  block()
+  await feeder.acked(head)
+  await reached('pipe_r', head)
+  const rows = rowsOf('pipe_r') as (ReturnType<typeof rowsOf>[number] & Record<string, unknown>)[]
+  expect(rows.map(({ _kind, _key }) => (_kind === 'gap' ? 'gap' : _key))).toEqual([
+    'gap',
+    `${first}:${first}:0`,
+    `${first + 2}:${first + 1}:0`,
+    `${first + 2}:${first + 2}:0`,
+    'gap',
+  ])
+  expect(rows[0]).toMatchObject({ _from: before, _height: first - 1 })
+  expect(rows[1]).toMatchObject({ bundle_hash: '0xb', signed_action: { action: { type: 'order', big }, nonce: 0 } })
+  // Other pipelines read the same blocks without them.
+  const page = await objects.log().durable({ v, reader: 'other', from: first, kind: 'events' })
+  expect(page.parts.some((part) => 'replica' in part)).toBe(false)
+})
+
 // PIPE-8
 it('a log that is empty beside an archive is waited for: what is archived is not what comes now', async () => {
   let page: HeightAndTime | null = null
@@ -717,12 +752,12 @@ it('order statuses are asked for every few seconds while a pipeline runs, whatev
     return { v, head: null, parts: [] }
   }
   const reading = new LogReader({ log: () => ({ durable }) } as unknown as Objects, null)
-  const leave = reading.keepOrderInterest(of)
+  const leave = reading.keepInterest(of)
   await vi.advanceTimersByTimeAsync(25_000)
   expect(asked).toEqual(Array(3).fill(expect.objectContaining({ reader: 'pipe_s', from: null, orders: [user] })))
   leave()
   for (const none of [null, of({ status: 'paused' }), of({ topic: 'fills', filter: null })])
-    reading.keepOrderInterest(() => none)
+    reading.keepInterest(() => none)
   await vi.advanceTimersByTimeAsync(60_000)
   vi.useRealTimers()
   expect(asked).toHaveLength(3)

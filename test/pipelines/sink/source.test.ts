@@ -24,7 +24,7 @@ const lines = (first: number, last: number, more: object = {}): DurablePart => {
 const source = (
   archived: ArchivedSegment[][],
   logged: Partial<DurablePage>[],
-  kind: 'events' | 'orders' = 'events',
+  kind: 'events' | 'orders' | 'replica' = 'events',
   known: KnownOrders | null = null,
 ) => {
   const asked: number[] = []
@@ -95,8 +95,19 @@ describe('a source', () => {
     const one = source([[]], [{ parts, ordersFrom: 12 }, { ordersFrom: 12 }], 'orders')
     expect(await Array.fromAsync(one.source.items({ height: 10 }))).toEqual([
       { from: 10, to: 11, why: 'order statuses were not requested yet' },
-      { height: 12, line: 'block 12', orders: '[3]' },
-      { height: 13, line: 'block 13', orders: '[4]' },
+      { height: 12, line: 'block 12', rows: '[3]' },
+      { height: 13, line: 'block 13', rows: '[4]' },
+    ])
+  })
+
+  // PIPE-34
+  it('passes signed actions on with their blocks, without any if the log has none', async () => {
+    const parts = [lines(10, 11, { replica: toChunks('\n[{}]') }), lines(12, 12)]
+    const one = source([[]], [{ parts }, {}], 'replica')
+    expect(await Array.fromAsync(one.source.items({ height: 10 }))).toEqual([
+      { height: 10, line: 'block 10' },
+      { height: 11, line: 'block 11', rows: '[{}]' },
+      { height: 12, line: 'block 12' },
     ])
   })
 

@@ -331,6 +331,77 @@ describe('completed_trades', () => {
   })
 })
 
+describe('replica_cmds', () => {
+  const signed = (type: unknown, more: object = {}) => ({ action: { type }, nonce: 1, ...more })
+  const replica = [
+    {
+      line: { height: 6, block: { time: '2026-06-11T17:27:51.286481322', round: 3, proposer: '0xp', parent_round: 2 } },
+    },
+    { bundle: { hash: '0xb', broadcaster: '0xc' } },
+    { action: signed('order'), index: 0, user: ALICE, response: { status: 'ok', response: { type: 'order' } } },
+    { action: signed('cancel', { later: '9007199254740993' }), index: 1, user: null, response: { status: 'err' } },
+    { line: { height: 7, block: { time: 5 }, other: { more: 1 } } },
+    { action: 'odd', index: 0 },
+    null,
+  ]
+  const rowsOf = (filter: Chosen['filter'], entries: unknown[] = replica) =>
+    open('replica_cmds', filter).rows(events(7), entries)
+
+  // PIPE-34
+  it('have a row for each action, with the height of its own line, and keep fields without a column', () => {
+    const rows = rowsOf(null)
+    expect(keys(rows)).toEqual(['7:6:0', '7:6:1', '7:7:0'])
+    expect(rows[0]).toEqual({
+      _kind: 'row',
+      _key: '7:6:0',
+      _height: 7,
+      _time: 7_000,
+      height: 6,
+      time: Date.UTC(2026, 5, 11, 17, 27, 51, 286),
+      round: 3,
+      proposer: '0xp',
+      bundle_hash: '0xb',
+      action_index: 0,
+      type: 'order',
+      user: ALICE,
+      status: 'ok',
+      signed_action: signed('order'),
+      response: { status: 'ok', response: { type: 'order' } },
+      other: { block: { parent_round: 2 }, bundle: { broadcaster: '0xc' } },
+    })
+    expect(rows[1]).toMatchObject({ user: null, status: 'err', signed_action: { later: '9007199254740993' } })
+    const odd = { height: 7, time: null, bundle_hash: null, type: null, user: null, response: null }
+    expect(rows[2]).toMatchObject({ ...odd, signed_action: 'odd', other: { block: { time: 5 }, line: { more: 1 } } })
+  })
+
+  it('of a filter have the types and users that it names; a user that is unknown yields a gap', () => {
+    const told = (filter: object, entries?: unknown[]) =>
+      rowsOf({ type: 'replicaCmds', ...filter }, entries).map((row) => (row._kind === 'gap' ? row._reason : row._key))
+    expect(told({ actionTypes: ['cancel', 'modify'] })).toEqual(['7:6:1'])
+    expect(told({ users: [ALICE.toUpperCase().replace('X', 'x')] }, replica.slice(0, 4))).toEqual(['7:6:0'])
+    expect(told({ users: [ALICE] })).toEqual([expect.stringContaining('have no user'), '7:6:0'])
+    expect(told({ users: [ALICE], actionTypes: ['cancel'] })).toEqual([])
+    for (const filter of [{ users: ['0x1'] }, { actionTypes: [] }, { coin: 'BTC' }, { actionTypes: 'order' }])
+      expect(selectTopic({ topic: 'replica_cmds', filter: { type: 'replicaCmds', ...filter } })).toMatchObject({
+        ok: false,
+        error: { path: expect.stringMatching(/^filter\.(users\.0|actionTypes|coin)$/) },
+      })
+  })
+
+  it('yield a gap for a block without data, and for every kind of lost data', () => {
+    const { rows } = open('replica_cmds')
+    expect(rows(events(7))).toMatchObject([
+      { _kind: 'gap', _from: 7, _reason: expect.stringContaining('not requested') },
+    ])
+    expect(rows(events(7), [])).toEqual([])
+    const lost = [{ lost: 'one' }, replica[0], { lost: 'two' }, { lost: 'one' }, replica[2]]
+    expect(rows(events(7), lost)).toMatchObject([
+      { _kind: 'gap', _key: 'gap:7-7', _reason: 'one; two' },
+      { _kind: 'row', _key: '7:6:0' },
+    ])
+  })
+})
+
 it('order_updates contain only the wallets of the filter', () => {
   const order = { coin: 'BTC', side: 'B', limitPx: '1', sz: '1', oid: 5, timestamp: 9, origSz: '2' }
   const status = (user: string) => ({ time: '2026-11-24T00:00:00.123456789', user, status: 'open', order })
