@@ -20,9 +20,11 @@ import {
   type Stream,
   streamLine,
 } from './exchange/node-block.ts'
+import { replicaLine } from './exchange/replica-line.ts'
 import type { Scale } from './exchange/scale.ts'
 import { DelayedBlocks, MAX_REWRITTEN } from './files/delayed-blocks.ts'
 import { HourlyFile } from './files/hourly-file.node.ts'
+import { ReplicaFiles } from './files/replica-files.node.ts'
 
 export interface ChainOptions {
   readonly data: string
@@ -60,13 +62,15 @@ export class Chain {
   readonly #outputs: Output[]
   readonly #folder: string
   readonly #delayed: DelayedBlocks
+  readonly #replica: ReplicaFiles
   #localNs: bigint
   #isWriting = false
 
-  private constructor(engine: Engine, outputs: Output[], folder: string) {
+  private constructor(engine: Engine, outputs: Output[], folder: string, replica: ReplicaFiles) {
     this.engine = engine
     this.#outputs = outputs
     this.#folder = folder
+    this.#replica = replica
     this.#delayed = new DelayedBlocks(engine.exchange.seed, engine.exchange.scale.writeDelayMs)
     this.#localNs = engine.exchange.block.timeNs
   }
@@ -84,7 +88,12 @@ export class Chain {
     const hasBlocks = outputs.some(({ stream, file }) => stream !== 'oracle' && file.files().length > 0)
     if (saved === null && hasBlocks)
       throw new ChainError(`${options.data} contains block files but no devnet checkpoint. Use an empty folder.`)
-    const chain = new Chain(engineOf(options, path, saved), outputs, folder)
+    const chain = new Chain(
+      engineOf(options, path, saved),
+      outputs,
+      folder,
+      new ReplicaFiles(join(options.data, 'replica_cmds')),
+    )
     if (saved === null) void chain.checkpoint()
     chain.#catchUp()
     return chain
@@ -103,7 +112,7 @@ export class Chain {
 
   /** Writes the blocks whose delay is over. Returns when the next one is due; null if there is none. */
   flush(nowNs: bigint): bigint | null {
-    for (const block of this.#delayed.due(nowNs)) this.#write(block, nowNs, MAX_REWRITTEN)
+    this.#release(this.#delayed.due(nowNs), nowNs)
     return this.#delayed.nextNs
   }
 
@@ -121,7 +130,7 @@ export class Chain {
    */
   async checkpoint(): Promise<void> {
     if (this.#isWriting) return
-    for (const block of this.#delayed.all()) this.#write(block, this.#localNs, MAX_REWRITTEN)
+    this.#release(this.#delayed.all(), this.#localNs)
     const bytes = serialize(this.engine.checkpoint())
     const path = join(this.#folder, CHECKPOINT)
     if (this.engine.exchange.crowd === null) writeFileSync(`${path}.next`, bytes)
@@ -153,6 +162,7 @@ export class Chain {
 
   close(): void {
     for (const { file } of this.#outputs) file.close()
+    this.#replica.close()
   }
 
   /** Creates the blocks after the checkpoint again, up to the last one in any stream, and completes the streams. */
@@ -173,6 +183,13 @@ export class Chain {
     }
     const { timeNs } = this.engine.exchange.block
     if (timeNs > this.#localNs) this.#localNs = timeNs
+  }
+
+  #release(blocks: readonly DevnetBlock[], nowNs: bigint): void {
+    for (const block of blocks) {
+      this.#write(block, nowNs, MAX_REWRITTEN)
+      this.#replica.append(block.height, replicaLine(block), nowNs)
+    }
   }
 
   /** `again`: number of existing heights that are written again. */
