@@ -2,7 +2,8 @@
 // WEIR_SOAK_SECONDS sets the duration.
 
 import { globSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { crc32 } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { Connection } from '../../src/client/connection.ts'
@@ -12,6 +13,7 @@ import type { Fill, Levels } from '../../src/protocol/feed/block.ts'
 import { hashOf } from '../kit/book-hash.ts'
 import { BookReplicas } from '../kit/book-replicas.ts'
 import { type Exchange, startExchange, startWorld, type World } from '../kit/gateway.ts'
+import { startServer } from '../kit/http-server.ts'
 import { nodeBlocks } from '../kit/node-blocks.ts'
 import { Socket } from '../kit/socket.ts'
 import { plainTrades, type SeenFill, whole, wire } from './plain-trades.ts'
@@ -317,6 +319,55 @@ describe('order updates', () => {
       expect(data).toEqual(updates.map(({ user: _, ...update }) => update))
   }, 90_000)
 })
+
+// PIPE-34, FEED-40
+it('a pipeline of replica_cmds has every signed action of the node’s files, from its first row on', async () => {
+  interface ActionRow {
+    readonly _kind: string
+    readonly height: number
+    readonly action_index: number
+    readonly signed_action: unknown
+  }
+  const rows: ActionRow[] = []
+  const receiver = await startServer(async (request, response) => {
+    rows.push(...(JSON.parse(await text(request)) as { rows: ActionRow[] }).rows)
+    response.end('ok')
+  })
+  const owner = await world.newKey('10', { kind: 'service', plan: 'enterprise' })
+  const secret = `whsec_${btoa('0'.repeat(32))}`
+  const order = {
+    name: 'actions',
+    topic: 'replica_cmds',
+    destination_config: { type: 'webhook', url: receiver.url, secret },
+  }
+  expect((await world.call('POST', '/platform/pipeline-api/', owner, order)).status).toBe(201)
+  const own = () => rows.filter(({ _kind }) => _kind === 'row')
+  await vi.waitFor(() => expect(own().length).toBeGreaterThan(100), { timeout: 60_000, interval: 200 })
+  receiver.close()
+  const first = own()[0]!.height
+  const last = own().at(-1)!.height
+  const written = globSync('**/replica_cmds/*/*/*', { cwd: folder }).flatMap((file) =>
+    readFileSync(join(folder, file), 'utf8')
+      .split('\n')
+      .filter((line) => line.endsWith('}'))
+      .flatMap((line, at) => {
+        const { abci_block: block } = JSON.parse(line) as {
+          abci_block: { signed_action_bundles: [string, { signed_actions: unknown[] }][] }
+        }
+        const actions = block.signed_action_bundles.flatMap(([, bundle]) => bundle.signed_actions)
+        const height = Number(basename(file)) + at
+        return actions.map((signed_action, action_index) => ({ height, action_index, signed_action }))
+      }),
+  )
+  const expected = written.filter(({ height }) => height >= first && height < last).sort((a, b) => a.height - b.height)
+  const found = own().filter(({ height }) => height < last)
+  expect(found.map(({ height, action_index, signed_action }) => ({ height, action_index, signed_action }))).toEqual(
+    expected,
+  )
+  const begun = rows.findIndex(({ _kind }) => _kind === 'row')
+  expect(rows.slice(begun).filter(({ _kind }) => _kind !== 'row')).toEqual([])
+  console.log(`${expected.length} signed actions in ${last - first} blocks`)
+}, 90_000)
 
 type TwapStatesFrame = { readonly data: { readonly states: readonly [number, { readonly executedSz: string }][] } }
 type TwapRow = { readonly twapId: number; readonly status: object; readonly state: { readonly executedSz: string } }
