@@ -5,7 +5,7 @@ import { type FileHandle, open, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type ReplicaLine, ReplicaLineSplitter } from './replica-lines.ts'
 
-export const REPLICA_FOLDER = 'replica_cmds'
+const REPLICA_FOLDER = 'replica_cmds'
 const CHUNK_BYTES = 1024 * 1024
 /** How often to look for the next file at the end of a file. */
 const CHECK_MS = 250
