@@ -131,6 +131,8 @@ export interface InfoTypes {
   portfolio: { request: { type: "portfolio"; user: string }; answer: Portfolio }
   /** A user's perp account, spot balances and abstraction mode. */
   portfolioState: { request: { type: "portfolioState"; user: string; dex?: string | null | undefined }; answer: { clearinghouseState: PerpState | Record<string, PerpState | FailedDex>; spotClearinghouseState: SpotState; userAbstraction: "unifiedAccount" | "portfolioMargin" | "disabled" | "default" | "dexAbstraction" | (string & {}) } }
+  /** Perp positions of a wallet after any archived block, from its fills. */
+  positionsByUser: { request: { type: "positionsByUser"; user: string; height?: number | null | undefined }; answer: { user: string; height: number; positions: Array<{ coin: string; side: "long" | "short"; szi: string; lastHeight: number; lastTime: number; breakHeight: number | null; breakTime: number | null; gapAfter: boolean }> } }
   /** Next funding rates here and on other exchanges. */
   predictedFundings: { request: { type: "predictedFundings" }; answer: Array<[string, Array<[string, { fundingRate: string; nextFundingTime: number; fundingIntervalHours?: number | undefined } | null]>]> }
   /** Facts to check about a recipient before a transfer. */

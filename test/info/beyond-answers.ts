@@ -3,6 +3,7 @@
 
 import { queryOf } from '../../src/info/queries/catalogue.ts'
 import { OTHER_USER, TIME, USER } from '../../src/protocol/info/examples.ts'
+import { ONE_POSITION } from '../../src/protocol/info/position-shapes.ts'
 import { BRACKET, DEAD_CTX, ENDED_AUCTION, FULL_META, PERP_STATES, SPOT_STATES } from './full-shapes.ts'
 
 type Json = Record<string, unknown>
@@ -27,6 +28,14 @@ export const BEYOND_ANSWERS: Readonly<Record<string, readonly unknown[]>> = {
   outcomeTemplates: [[{ ...firstOf('outcomeTemplates'), role: 'question' }]],
   perpAnnotation: [null, { category: 'stocks', description: '' }],
   perpConciseAnnotations: [[['xyz:TSLA', { category: 'stocks' }]]],
+  positionsByUser: [
+    {
+      ...exampleOf('positionsByUser'),
+      positions: [
+        { coin: 'ETH', ...ONE_POSITION, side: 'short', szi: '-1.5', breakHeight: 40, breakTime: TIME, gapAfter: true },
+      ],
+    },
+  ],
   predictedFundings: [[['AVAX', [['BybitPerp', { fundingRate: '-0.0001', nextFundingTime: TIME }]]]]],
   referral: [
     {

@@ -52,6 +52,7 @@ import { perpDexs } from './perpDexs.ts'
 import { perpsAtOpenInterestCap } from './perpsAtOpenInterestCap.ts'
 import { portfolio } from './portfolio.ts'
 import { portfolioState } from './portfolioState.ts'
+import { positionsByUser } from './positionsByUser.ts'
 import { predictedFundings } from './predictedFundings.ts'
 import { preTransferCheck } from './preTransferCheck.ts'
 import { recentTrades } from './recentTrades.ts'
@@ -145,6 +146,7 @@ export const CATALOGUE: readonly AnyQuery[] = [
   perpsAtOpenInterestCap,
   portfolio,
   portfolioState,
+  positionsByUser,
   predictedFundings,
   preTransferCheck,
   recentTrades,
