@@ -1,13 +1,14 @@
 // Merges consecutive files into one object, and returns the positions from which to continue. Invariants: each page is
 // read once; lines of a key keep their order; an object ends at a page boundary, so that continuing from there again
-// writes the same objects; a coin's lines of one minute stay in one object.
+// writes the same objects; a coin's lines of one minute stay in one object. Rows of digests may become fewer.
 
 import { BASE_INTERVALS, spanOf } from '../candles.ts'
 import { candleCoinOf, candleLines } from './candle-lines.ts'
 import type { PageHead } from './page.ts'
 import { type PagePosition, PageSource, type SourceFile } from './page-source.ts'
 import { type IndexEntry, type Pack, PageWriter } from './page-writer.ts'
-import { type BlockEvents, FUNDING_PREFIX, fundingLines, isInChainOrder, linesOf } from './rows.ts'
+import { Digester, digestKeyOf, digestLines, isDigest, positionKey, positionRows } from './position-lines.ts'
+import { type BlockEvents, FUNDING_PREFIX, fundingLines, isInChainOrder, linesOf, lineText } from './rows.ts'
 
 /** Bytes to read per object. The object is built in memory. */
 const OBJECT_BYTES = 8 * 1024 * 1024
@@ -24,12 +25,29 @@ export function* sortedLines(blocks: readonly BlockEvents[]): Generator<readonly
       if (lines) lines.push(line)
       else byKey.set(key, [line])
     }
+  for (const [key, lines] of positionLines(blocks)) byKey.set(key, lines)
   const keys = [...byKey.keys()].sort()
   const behind = keys.findIndex((key) => key > FUNDING_PREFIX)
   const before = behind < 0 ? keys : keys.slice(0, behind)
   for (const key of before) for (const line of byKey.get(key) ?? []) yield [key, line]
   yield* fundingLines(blocks)
   for (const key of keys.slice(before.length)) for (const line of byKey.get(key) ?? []) yield [key, line]
+}
+
+/** Lines of positions and of their digests by key. */
+function positionLines(blocks: readonly BlockEvents[]): Map<string, string[]> {
+  const byKey = new Map<string, string[]>()
+  for (const { height, time, fills } of blocks)
+    for (const [coin, rows] of positionRows(fills, { height, time })) {
+      const lines = byKey.get(positionKey(coin)) ?? []
+      byKey.set(positionKey(coin), lines)
+      lines.push(lineText({ height, time, rows: rows.length }, JSON.stringify(rows)))
+    }
+  for (const [key, lines] of [...byKey]) {
+    const digest = digestKeyOf(key)
+    if (digest) byKey.set(digest, digestLines(lines))
+  }
+  return byKey
 }
 
 export interface MergePorts {
@@ -61,6 +79,7 @@ export async function mergeObject(
   const keys: (string | null)[] = []
   for (const source of sources) keys.push((await source.peek())?.key ?? null)
   const writer = new PageWriter(pack)
+  const digester = new Digester((key, line) => writer.add(key, line))
   let bytesRead = 0
   let last: PageHead | null = null
   for (;;) {
@@ -71,12 +90,15 @@ export async function mergeObject(
     if (bytesRead >= objectBytes && !isSameMinute(last, page)) break
     last = page
     const lines = (await source.orDamage(() => unpack(page.body))).split('\n')
-    if (!isInChainOrder(page.key)) for (const line of lines) await writer.add(page.key, line)
+    if (!isDigest(page.key)) await digester.flush()
+    const target = isDigest(page.key) ? digester : writer
+    if (!isInChainOrder(page.key)) for (const line of lines) await target.add(page.key, line)
     tables.add(page.key, lines)
     bytesRead += page.bytes
     source.take()
     keys[at] = (await source.peek())?.key ?? null
   }
+  await digester.flush()
   await writer.flush()
   const isEnd = indexOfLeast(keys) < 0
   const { pages, bytes, entries } = writer

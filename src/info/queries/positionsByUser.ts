@@ -27,8 +27,8 @@ export const positionsByUser = defineQuery({
     }),
   freshness: HISTORY_FRESHNESS,
   needs: ['events'],
-  async resolve({ user, height: asked }, from) {
-    const own = await positionsOf(user, asked, from)
+  async resolve({ user, height: at }, from) {
+    const own = await positionsOf(user, at, from)
     if (!own.ok) return own
     const { height, read, byCoin } = own.value
     const sorted = [...byCoin].sort(([a], [b]) => (a < b ? -1 : 1))

@@ -9,7 +9,7 @@ export const PositionSide = z.enum(['long', 'short'])
 
 export const AtHeight = optional(Height).describe('Height after whose block the positions are returned; absent: now')
 
-/** What is known of a position, without its wallet and coin. */
+/** A position and its last fill, without wallet and coin. */
 export const POSITION_FIELDS = {
   side: PositionSide,
   szi: Decimal.describe('Signed size, negative for a short position: exact after the fill at `lastHeight`'),

@@ -7,7 +7,16 @@ import { type MergeResult, mergeObject, sortedLines } from '../../../src/archive
 import { decodePages } from '../../../src/archive/files/page.ts'
 import type { PagePosition, SourceFile } from '../../../src/archive/files/page-source.ts'
 import { type IndexEntry, PageWriter } from '../../../src/archive/files/page-writer.ts'
-import { ALL_FILLS, type BlockEvents, blockOf, keyOf, linesOf } from '../../../src/archive/files/rows.ts'
+import {
+  addLine,
+  digestKeyOf,
+  isDigest,
+  positionKey,
+  positionRows,
+  rangesOfChanges,
+} from '../../../src/archive/files/position-lines.ts'
+import { ALL_FILLS, type BlockEvents, blockOf, headOf, keyOf, linesOf } from '../../../src/archive/files/rows.ts'
+import { changeOfRow, PositionFold } from '../../../src/archive/positions.ts'
 import { readPayments } from '../../../src/protocol/feed/payments.ts'
 import { anyBlocks, bytesOf, fileOf, fillOf, pack, USERS, unpack } from './made.ts'
 
@@ -51,6 +60,11 @@ async function found(objects: readonly MergeResult[]): Promise<Map<string, strin
   return lines
 }
 
+function split(lines: ReadonlyMap<string, readonly string[]>) {
+  const parts = Map.groupBy(lines, ([key]) => isDigest(key))
+  return { digests: new Map(parts.get(true)), others: new Map(parts.get(false)) }
+}
+
 /** A line for each user who paid, however many texts tell of it. */
 function paidIn({ height, time, payments }: BlockEvents): [string, string][] {
   return [...Map.groupBy((payments ?? []).map(readPayments), ({ user }) => user)].map(([user, told]) => {
@@ -59,10 +73,20 @@ function paidIn({ height, time, payments }: BlockEvents): [string, string][] {
   })
 }
 
+/** The lines of positions. Digests are tested below. */
+function positionsIn({ height, time, fills }: BlockEvents): [string, string][] {
+  const rows = positionRows(fills, { height, time })
+  return [...rows].map(([coin, own]) => [
+    positionKey(coin),
+    `${height}\t${time}\t${own.length}\t${JSON.stringify(own)}`,
+  ])
+}
+
 function expected(blocks: readonly BlockEvents[]): Map<string, string[]> {
   const lines = new Map<string, string[]>()
   for (const block of blocks)
-    for (const [key, line] of [...linesOf(block), ...paidIn(block)]) lines.set(key, [...(lines.get(key) ?? []), line])
+    for (const [key, line] of [...linesOf(block), ...paidIn(block), ...positionsIn(block)])
+      lines.set(key, [...(lines.get(key) ?? []), line])
   // Files of hours have tables for it.
   lines.delete(ALL_FILLS)
   return lines
@@ -119,9 +143,40 @@ describe('files', () => {
             const objects = await merged(group, most, 2)
             return fileOf(objects.map(({ pages }) => bytesOf(pages)))
           })
-          expect(await found(await merged(await Promise.all(merging), most))).toEqual(expected(blocks))
+          const { digests, others } = split(await found(await merged(await Promise.all(merging), most)))
+          expect(others).toEqual(expected(blocks))
+          expect([...digests.keys()].sort()).toEqual([...others.keys()].flatMap((key) => digestKeyOf(key) ?? []).sort())
         },
       ),
+      { numRuns: 60 },
+    )
+  })
+
+  it('give the positions after any block, however blocks are cut into files, levels and objects', async () => {
+    const cuts = fc.array(fc.nat(), { maxLength: 4 })
+    const spread = anyBlocks().map((blocks) => blocks.map((block, at) => ({ ...block, height: 9_000 * at })))
+    await fc.assert(
+      fc.asyncProperty(spread, cuts, cuts, fc.nat(), fc.nat(), async (blocks, minutes, hours, least, most) => {
+        const files = await Promise.all(cutAt(blocks, minutes).map(written))
+        const merging = cutAt(files, hours).map(async (group) =>
+          fileOf((await merged(group, 4_000)).map(({ pages }) => bytesOf(pages))),
+        )
+        const lines = await found(await merged(await Promise.all(merging), 4_000))
+        const { height: upTo } = blocks[most % blocks.length]!
+        const from = least % (upTo + 1)
+        const fold = new PositionFold()
+        for (const range of rangesOfChanges('BTC', from, upTo))
+          for (const line of lines.get(range.key) ?? []) {
+            const { height } = headOf(line)
+            if (height >= range.from && height <= range.upTo) addLine(fold, line)
+          }
+        const whole = new PositionFold()
+        for (const { height, time, fills } of blocks)
+          if (height >= from && height <= upTo)
+            for (const row of positionRows(fills, { height, time }).get('BTC') ?? [])
+              whole.add(row[0], changeOfRow(row, { height, time }))
+        expect(fold.byUser).toEqual(whole.byUser)
+      }),
       { numRuns: 60 },
     )
   })
@@ -131,7 +186,7 @@ describe('files', () => {
     const blocks = [0, 1, 2].map((height) => ({ height, time: height, fills: hashes, ledger: [] }))
     const files = await Promise.all(blocks.map((block) => written([block])))
     const many = [...Array.from({ length: 120 }, () => fileOf([])), ...files]
-    expect(await found(await merged(many, 1_000))).toEqual(expected(blocks))
+    expect(split(await found(await merged(many, 1_000))).others).toEqual(expected(blocks))
   })
 
   it('split the index of a large key into ranges of about 128 KiB', async () => {
