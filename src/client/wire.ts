@@ -131,6 +131,8 @@ export interface InfoTypes {
   portfolio: { request: { type: "portfolio"; user: string }; answer: Portfolio }
   /** A user's perp account, spot balances and abstraction mode. */
   portfolioState: { request: { type: "portfolioState"; user: string; dex?: string | null | undefined }; answer: { clearinghouseState: PerpState | Record<string, PerpState | FailedDex>; spotClearinghouseState: SpotState; userAbstraction: "unifiedAccount" | "portfolioMargin" | "disabled" | "default" | "dexAbstraction" | (string & {}) } }
+  /** Perp positions of all wallets in a coin after any archived block, largest first, from their fills. */
+  positionsByCoin: { request: { type: "positionsByCoin"; coin: string; side?: "long" | "short" | null | undefined; height?: number | null | undefined; limit?: number | null | undefined; cursor?: string | null | undefined }; answer: { coin: string; height: number; long: { wallets: number; sz: string }; short: { wallets: number; sz: string }; positions: Array<{ user: string; side: "long" | "short"; szi: string; lastHeight: number; lastTime: number; breakHeight: number | null; breakTime: number | null; gapAfter: boolean }> } }
   /** Perp positions of a wallet after any archived block, from its fills. */
   positionsByUser: { request: { type: "positionsByUser"; user: string; height?: number | null | undefined }; answer: { user: string; height: number; positions: Array<{ coin: string; side: "long" | "short"; szi: string; lastHeight: number; lastTime: number; breakHeight: number | null; breakTime: number | null; gapAfter: boolean }> } }
   /** Next funding rates here and on other exchanges. */

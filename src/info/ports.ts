@@ -3,10 +3,12 @@
 import type { CandleHistory } from '../archive/candle-history.ts'
 import type { CandlesRequest } from '../archive/candles.ts'
 import type { FillHistory, FundingSpan, SpanFunding } from '../archive/funding-spans.ts'
+import type { PositionChange } from '../archive/positions.ts'
 import type { Coin } from '../core/coin.ts'
 import type { After } from '../core/deadline.ts'
 import type { Failure } from '../core/failure.ts'
 import type { Result } from '../core/result.ts'
+import type { Address } from '../protocol/feed/block.ts'
 import type { EventBlock, FillScope, HeightAndTime, LedgerKind, OwnerScope } from '../protocol/feed/durable-api.ts'
 import type { BookSnapshot, TopOfBook } from '../protocol/hub/hub-api.ts'
 import type { Upstream } from '../upstream/upstream-api.ts'
@@ -85,12 +87,22 @@ export interface OpenEventHistory extends Pick<EventRead, 'head' | 'since'> {
   funding(spans: readonly FundingSpan[]): Promise<Result<readonly SpanFunding[], Failure>>
 }
 
+/** The last changes of all wallets' positions in a coin, up to `height`. */
+export interface CoinPositions extends Pick<EventRead, 'head' | 'since'> {
+  readonly height: number
+  /** From this block on, none up to `height` is missing. Above `height` if that block is missing. */
+  readonly lastGap: number
+  readonly byUser: ReadonlyMap<Address, PositionChange>
+}
+
 /** The complete stored history: block log and archive files. */
 export interface EventHistory {
   /** True if there are archive files beyond the log. */
   readonly isDeep: boolean
   open(events: EventQuery): Promise<Result<OpenEventHistory, Failure>>
   read(request: EventRequest, take: OnBlock): Promise<Result<EventRead, Failure>>
+  /** The positions of all wallets in a perp after a block; `height` undefined: the newest block. */
+  positions(coin: Coin, height?: number): Promise<Result<CoinPositions, Failure>>
   /** Null if no candles are stored. */
   candles(request: CandlesRequest): Promise<Result<CandleHistory, Failure> | null>
 }

@@ -28,6 +28,12 @@ export const BEYOND_ANSWERS: Readonly<Record<string, readonly unknown[]>> = {
   outcomeTemplates: [[{ ...firstOf('outcomeTemplates'), role: 'question' }]],
   perpAnnotation: [null, { category: 'stocks', description: '' }],
   perpConciseAnnotations: [[['xyz:TSLA', { category: 'stocks' }]]],
+  positionsByCoin: [
+    {
+      ...exampleOf('positionsByCoin'),
+      positions: [{ user: USER, ...ONE_POSITION, side: 'short', szi: '-1.5', breakHeight: 40, breakTime: TIME }],
+    },
+  ],
   positionsByUser: [
     {
       ...exampleOf('positionsByUser'),

@@ -58,6 +58,7 @@ function wrongOf(field: z.core.JSONSchema.BaseSchema, isRequired: boolean): unkn
 
 /** Prices other than one credit; wildcard prices are tested with their types. */
 const PRICES: Record<string, number> = {
+  positionsByCoin: 10 * CREDIT,
   userCompletedTrades: 10 * CREDIT,
   userCompletedTradesByTime: 10 * CREDIT,
   userPnlSummary: 10 * CREDIT,

@@ -172,6 +172,7 @@ const LAST_LEVEL: Readonly<Record<TableName, Level>> = {
   'ledger-by-user': DAY,
   'candles-by-coin': DAY,
   'funding-by-user': DAY,
+  'positions-by-coin': DAY,
   'oracle-updates-by-time': HOUR,
   'writer-actions-by-time': HOUR,
 }

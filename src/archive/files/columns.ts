@@ -1,4 +1,5 @@
-// Table columns of fills, ledger events, funding, candles, oracle updates and writer actions, and the cells of a row. Invariants: prices, sizes and
+// Table columns of fills, ledger events, funding, candles, positions, oracle updates and writer actions, and the cells
+// of a row. Invariants: prices, sizes and
 // amounts remain the strings that the node sent; fields without a column are stored in the column `other`.
 
 import { type Coin, dexOf } from '../../core/coin.ts'
@@ -6,6 +7,7 @@ import type { Address, LedgerEvent, UserFill } from '../../protocol/feed/block.t
 import type { OracleRow } from '../../protocol/feed/oracle-updates.ts'
 import type { WriterAction } from '../../protocol/feed/writer-actions.ts'
 import type { CandlePart } from '../candles.ts'
+import type { PositionChange } from '../positions.ts'
 import type { FundingRow, LineHead } from './rows.ts'
 
 export type ColumnType = 'text' | 'whole' | 'time' | 'truth' | 'json'
@@ -84,6 +86,17 @@ export const CANDLE_COLUMNS: readonly Column[] = [
   { name: 'complete', type: 'truth' },
 ]
 
+/** `height` and `block_time` are the block of the last fill. */
+export const POSITION_TABLE_COLUMNS: readonly Column[] = [
+  { name: 'coin', type: 'text' },
+  { name: 'user', type: 'text' },
+  { name: 'szi', type: 'text' },
+  { name: 'height', type: 'whole' },
+  { name: 'block_time', type: 'time' },
+  { name: 'break_height', type: 'whole', isOptional: true },
+  { name: 'break_time', type: 'time', isOptional: true },
+]
+
 const BLOCK_COLUMNS: readonly Column[] = POSITION_COLUMNS.slice(0, 2)
 
 /** `mark_px` and others are prices. `states` has the whole fields of these names, with times and daily prices. */
@@ -131,6 +144,10 @@ export function ledgerCells(
 
 export function fundingCells({ height, time }: LineHead, user: Address, [paidMs, ...row]: FundingRow): Cell[] {
   return [height, time, paidMs, user, ...row]
+}
+
+export function positionCells(coin: Coin, user: Address, { szi, height, time, at }: PositionChange): Cell[] {
+  return [coin, user, szi, height, time, at?.height ?? null, at?.time ?? null]
 }
 
 /**

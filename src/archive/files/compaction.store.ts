@@ -1,5 +1,5 @@
-// One turn of the Compactor: writes a file for one minute of the archive, or merges lower files into one object of an
-// hour, day or month. Invariants: a turn depends only on stored state; objects are written before their rows, and all
+// One turn of the Compactor: writes a file for one minute of the archive, merges lower files into one object of an hour,
+// day or month, or writes positions after a day. Invariants: a turn depends only on stored state; objects are written before their rows, and all
 // rows of a turn are written together, so that an interrupted turn writes the same names and bytes again; a row is in
 // exactly one live file; a damaged file blocks only files that are built from its heights.
 
@@ -16,6 +16,7 @@ import { dueGroup, type FileSpan, isSameHour, type Level, type MergedLevel, slic
 import { mergeObject, sortedLines } from './merge.ts'
 import { packPage, unpackPage } from './page-text.client.ts'
 import { PageWriter } from './page-writer.ts'
+import { hasAllPositions, type PositionPorts, writePositions } from './position-days.store.ts'
 import type { BlockEvents } from './rows.ts'
 import { ParquetTables } from './tables.client.ts'
 
@@ -50,6 +51,8 @@ interface CompactionOptions {
   /** Age in days at which Parquet files of fills in the order of the chain are removed; null: never. */
   readonly fillsByTimeDays: number | null
   readonly objectBytes?: number | undefined
+  /** Rows after which a part of positions ends. */
+  readonly partRows?: number | undefined
 }
 
 export class Compaction {
@@ -77,7 +80,7 @@ export class Compaction {
    * none starves.
    */
   async turn(): Promise<boolean> {
-    const works = [() => this.#merge(), () => this.#fileNextMinute(), () => this.#refile()]
+    const works = [() => this.#merge(), () => this.#fileNextMinute(), () => this.#refile(), () => this.#positions()]
     const first = this.#turns++ % works.length
     if (this.#turns % SWEEP_TURNS === 0) await this.#sweep()
     for (const work of [...works.slice(first), ...works.slice(0, first)]) if (await work()) return true
@@ -178,7 +181,15 @@ export class Compaction {
   }
 
   async #merge(): Promise<boolean> {
-    return (await this.#mergeInto(1)) || (await this.#mergeInto(2)) || this.#mergeInto(3)
+    if ((await this.#mergeInto(1)) || (await this.#mergeInto(2))) return true
+    // The positions after a day are written while its file exists.
+    return (await hasAllPositions(this.#storage)) && this.#mergeInto(3)
+  }
+
+  #positions(): Promise<boolean> {
+    const { partRows } = this.#options
+    const putTable: PositionPorts['putTable'] = (...of) => this.#writer.putDayTable(...of)
+    return writePositions(this.#storage, { putTable, ...(partRows && { partRows }) })
   }
 
   async #mergeInto(level: MergedLevel): Promise<boolean> {

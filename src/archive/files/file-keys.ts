@@ -8,7 +8,12 @@ import type { TableName } from './table.ts'
 const NUMBER_DIGITS = 4
 
 export function objectKey(chain: string, level: Level, file: Omit<FileSpan, 'lastMs'>, number: number): string {
-  return `${stem(chain, level, file)}.${String(number).padStart(NUMBER_DIGITS, '0')}.pages`
+  return `${stem(chain, LEVELS[level], file)}.${String(number).padStart(NUMBER_DIGITS, '0')}.pages`
+}
+
+/** Object name of a part of the positions after a file of a day. After a repair, its content may change. */
+export function positionsKey(chain: string, day: Omit<FileSpan, 'lastMs'>, number: number): string {
+  return `${stem(chain, 'positions', day)}.${String(number).padStart(NUMBER_DIGITS, '0')}.pages`
 }
 
 /** Object name of the Parquet file that belongs to the same part. */
@@ -19,8 +24,8 @@ export function tableKey(
   number: number,
   name: TableName,
 ): string {
-  return `${stem(chain, level, file)}.${String(number).padStart(NUMBER_DIGITS, '0')}.${name}.parquet`
+  return `${stem(chain, LEVELS[level], file)}.${String(number).padStart(NUMBER_DIGITS, '0')}.${name}.parquet`
 }
 
-const stem = (chain: string, level: Level, { first, last, firstMs }: Omit<FileSpan, 'lastMs'>): string =>
-  `files/${chain}/${LEVELS[level]}/${dayOf(firstMs)}/${padded(first)}-${padded(last)}`
+const stem = (chain: string, folder: string, { first, last, firstMs }: Omit<FileSpan, 'lastMs'>): string =>
+  `files/${chain}/${folder}/${dayOf(firstMs)}/${padded(first)}-${padded(last)}`

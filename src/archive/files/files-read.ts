@@ -1,9 +1,11 @@
 // Read interface of the files, which return rows of a user or builder block by block. This file contains only types.
 
+import type { Coin } from '../../core/coin.ts'
 import type { Block } from '../../protocol/feed/block.ts'
 import type { EventBlock, HeightAndTime, LedgerKind, OwnerScope } from '../../protocol/feed/durable-api.ts'
 import type { CandlesRequest, FileCandles } from '../candles.ts'
 import type { FundingSpan, SpanFunding } from '../funding-spans.ts'
+import type { PositionFold } from '../positions.ts'
 
 /** Heights that no file has. If `known` is `fills`, files have the fills of these heights but nothing else. */
 export interface FileGap {
@@ -74,4 +76,9 @@ export interface FilesReader {
 export interface CandleFiles extends FilesReader {
   /** Returns null if there are no files yet. The method is absent if the files have no candles. */
   candles?(request: CandlesRequest): Promise<FileCandles | null>
+  /**
+   * Returns the last change of each wallet in a coin up to a height. Null if that takes too much work, until the next
+   * snapshot is written. The method is absent if the files have no positions.
+   */
+  positions?(coin: Coin, upTo: number): Promise<PositionFold | null>
 }

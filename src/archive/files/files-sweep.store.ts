@@ -8,6 +8,7 @@ import { replaceFileWithGap } from './file-gaps.store.ts'
 import { objectKey, tableKey } from './file-keys.ts'
 import { sweepFunding } from './funding.store.ts'
 import { bucketsOf, type FileSpan, isBucketLevel, KEY_TABLES, type Level } from './levels.ts'
+import { sweepPositions } from './position-days.store.ts'
 import type { TableName } from './table.ts'
 
 /** A reader that looked up an object has this much time to read it. */
@@ -33,7 +34,10 @@ type RemovedTable = Omit<FileSpan, 'lastMs'> & {
 export async function sweepFiles(storage: ArchiveStorage, nowMs: number, isBounded: boolean): Promise<void> {
   const { chain, db } = storage
   await sweepUnfiled(storage, nowMs)
-  if (isBounded) await db.prepare(EXPIRE_FILES).bind(nowMs, chain).run()
+  if (isBounded) {
+    await db.prepare(EXPIRE_FILES).bind(nowMs, chain).run()
+    await sweepPositions(storage)
+  }
   const { results: gone } = await db
     .prepare(`SELECT level, first, last, first_ms AS firstMs, objects FROM files
       WHERE chain = ? AND state = 'merged' AND merged_ms < CASE WHEN level = 0 AND NOT EXISTS

@@ -26,6 +26,7 @@ import {
 import { bytesRange } from './object-range.store.ts'
 import type { PagePosition, SourceFile } from './page-source.ts'
 import { concatPages, type IndexEntry } from './page-writer.ts'
+import { outdatedPositions } from './position-days.store.ts'
 import { isTimeTable, type Table } from './table.ts'
 
 /** Maximum length of a string parameter. D1 accepts up to 2 MB. */
@@ -96,7 +97,9 @@ export class FilesWriter {
     const funding = payments ? await fundingRows(this.#storage, file, payments) : []
     const paid = isPaidKnown ? [paidRow(this.#storage, file)] : []
     const gaps = gapsAround(this.#storage, file, known)
-    const passed = unfiled ? [advanceRow(this.#storage, unfiled, file.last + 1)] : []
+    const passed = unfiled
+      ? [advanceRow(this.#storage, unfiled, file.last + 1), ...outdatedPositions(this.#storage, file.first)]
+      : []
     await this.#storage.db.batch([
       ...rows,
       ...funding,
@@ -158,6 +161,11 @@ export class FilesWriter {
       .bind(this.#now(), chain, level - 1, file.first, file.last)
     const fileRow = this.#fileRow(level, file, number, content, next ? 'open' : 'live', next)
     await db.batch([...rows, fileRow, ...(next ? [] : [merged])])
+  }
+
+  /** Writes a table that belongs to a file of a day, and returns its row. */
+  putDayTable(file: FileSpan, number: number, table: Table): Promise<D1PreparedStatement> {
+    return this.#putTable(2, file, number, table)
   }
 
   /** Writes an object unless it is empty, and returns its rows. */

@@ -2,23 +2,25 @@
 // once; a missing, truncated or altered object causes an ArchiveDamage error.
 
 import type { Coin } from '../../core/coin.ts'
-import { ArchiveDamage } from '../archive/archive-read.ts'
 import type { ArchiveStorage } from '../archive/archive-writer.store.ts'
 import type { CandlesRequest, FileCandles } from '../candles.ts'
 import type { FundingSpan, SpanFunding } from '../funding-spans.ts'
+import type { PositionFold } from '../positions.ts'
 import { readCandles } from './candle-files.store.ts'
 import { candleKey } from './candle-lines.ts'
 import { coverageOf } from './coverage.store.ts'
 import type { CandleFiles, CoverageNeed, FileCoverage, FilesBlock, FilesRequest, FilesRows } from './files-read.ts'
 import { fundingOver } from './funding.store.ts'
+import { continueAfter, PARALLEL_READS, pagesOfRange } from './key-lines.store.ts'
 import { type PageRange, pageRanges, type RowsQuery } from './listing.store.ts'
-import { bytesRange, type RangeCache, type RangeStorage } from './object-range.store.ts'
-import { decodePages, type Page } from './page.ts'
+import type { RangeCache, RangeStorage } from './object-range.store.ts'
+import type { Page } from './page.ts'
 import { unpackPage } from './page-text.client.ts'
+import { positionsAt } from './positions.store.ts'
 import { blockOf, headOf, keyOf } from './rows.ts'
 
-/** Maximum parallel reads: a Worker has six connections. */
-const PARALLEL_READS = 6
+/** Maximum bytes of pages that one call reads for positions. Without a recent snapshot, a coin may need more. */
+const MAX_POSITION_BYTES = 48 * 1024 * 1024
 
 export class StoredFiles implements CandleFiles {
   readonly #storage: ArchiveStorage & RangeStorage
@@ -50,7 +52,8 @@ export class StoredFiles implements CandleFiles {
       const { stretches, isAll } = await pageRanges(this.#storage, query)
       for (let at = 0; at < stretches.length; ) {
         const some = stretches.slice(at, at + rangesNeeded(stretches.slice(at, at + PARALLEL_READS), limit - rows))
-        for (const pages of await this.#pagesOf(some, query)) {
+        const read = some.map((stretch) => pagesOfRange(this.#storage, query.key, stretch))
+        for (const pages of await Promise.all(read)) {
           for (const line of await linesOf(pages, query, limit - rows)) {
             if (rows >= limit) return { blocks, isEnd: false }
             const block = blockOf(line, kind, request.scope.address)
@@ -71,14 +74,8 @@ export class StoredFiles implements CandleFiles {
     return readCandles(this.#storage, request)
   }
 
-  async #pagesOf(stretches: readonly PageRange[], { key }: RowsQuery): Promise<Page[][]> {
-    return Promise.all(
-      stretches.map(async ({ object, offset, bytes: length }) => {
-        const pages = decodePages(await bytesRange(this.#storage, { ...object, offset, length }))
-        if (!pages?.every((page) => page.key === key)) throw new ArchiveDamage(object.key, 'altered')
-        return pages
-      }),
-    )
+  positions(coin: Coin, upTo: number): Promise<PositionFold | null> {
+    return positionsAt(this.#storage, coin, upTo, MAX_POSITION_BYTES)
   }
 }
 
@@ -110,11 +107,6 @@ async function linesOf(pages: readonly Page[], query: RowsQuery, limit: number):
     }
   }
   return lines
-}
-
-/** The query that continues after a page range. */
-function continueAfter(query: RowsQuery, { first, last }: PageRange): RowsQuery {
-  return query.order === 'newest' ? { ...query, upTo: first - 1 } : { ...query, from: last + 1 }
 }
 
 /** Null if the Worker has no archive. */

@@ -111,11 +111,8 @@ export function rangesOfChanges(coin: Coin, from: number, upTo: number): readonl
   const first = Math.ceil(from / CELL) * CELL
   const behind = Math.floor((upTo + 1) / CELL) * CELL
   const key = positionKey(coin)
-  if (first >= behind) return [{ key, from, upTo }]
-  const ranges = [
-    { key, from, upTo: first - 1 },
-    { key: digestKey(coin), from: first, upTo: behind - 1 },
-    { key, from: behind, upTo },
-  ]
+  const digest = { key: digestKey(coin), from: first, upTo: behind - 1 }
+  const blocks = { key, from, upTo }
+  const ranges = first < behind ? [{ ...blocks, upTo: first - 1 }, digest, { ...blocks, from: behind }] : [blocks]
   return ranges.filter((range) => range.from <= range.upTo)
 }

@@ -6,6 +6,7 @@ export type TableName =
   | 'fills-by-user'
   | 'funding-by-user'
   | 'ledger-by-user'
+  | 'positions-by-coin'
   | `${'fills' | 'oracle-updates' | 'writer-actions'}-by-time`
 
 /** True for a table in chain order. These have no day tables, so those of hours are permanent. */

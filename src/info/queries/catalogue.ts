@@ -52,6 +52,7 @@ import { perpDexs } from './perpDexs.ts'
 import { perpsAtOpenInterestCap } from './perpsAtOpenInterestCap.ts'
 import { portfolio } from './portfolio.ts'
 import { portfolioState } from './portfolioState.ts'
+import { positionsByCoin } from './positionsByCoin.ts'
 import { positionsByUser } from './positionsByUser.ts'
 import { predictedFundings } from './predictedFundings.ts'
 import { preTransferCheck } from './preTransferCheck.ts'
@@ -146,6 +147,7 @@ export const CATALOGUE: readonly AnyQuery[] = [
   perpsAtOpenInterestCap,
   portfolio,
   portfolioState,
+  positionsByCoin,
   positionsByUser,
   predictedFundings,
   preTransferCheck,

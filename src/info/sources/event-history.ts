@@ -8,11 +8,14 @@ import { type CandlesRequest, EVER_MS, windowBefore, withFlatCandles } from '../
 import type { CandleFiles, FilesReader, FilesRequest } from '../../archive/files/files-read.ts'
 import { fundedCoverage, paidCoverage, type Seam, seamOf } from '../../archive/files/seam.ts'
 import type { FillHistory } from '../../archive/funding-spans.ts'
+import { PositionFold } from '../../archive/positions.ts'
+import type { Coin } from '../../core/coin.ts'
 import { type After, orFallback } from '../../core/deadline.ts'
 import type { Failure } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import type { EventBlock, HeightAndTime } from '../../protocol/feed/durable-api.ts'
 import type {
+  CoinPositions,
   EventHistory,
   EventQuery,
   EventRead,
@@ -22,6 +25,7 @@ import type {
   OpenEventHistory,
   TimeWindow,
 } from '../ports.ts'
+import { aboveHead } from './own-positions.ts'
 
 export interface EventHistoryDeps {
   readonly history: Pick<History, 'stored'>
@@ -36,6 +40,11 @@ export interface EventHistoryDeps {
 
 /** Time limit of each read. It leaves time for an upstream request afterwards. */
 const READ_MAX_MS = 8_000
+const NOT_WRITTEN: Failure = {
+  kind: 'unavailable',
+  what: 'The positions at this height are still being written',
+  retryAfterMs: 60_000,
+}
 const UNAVAILABLE: Failure = {
   kind: 'unavailable',
   what: 'The history is temporarily unavailable',
@@ -51,6 +60,7 @@ export function eventHistoryOf(deps: EventHistoryDeps): EventHistory {
       const past = await open(request)
       return past.ok ? past.value.read(request, take) : past
     },
+    positions: (coin, height) => inTime(deps, readPositions(deps, coin, height)),
     async candles(request) {
       const readAll = deps.hasFlatCandles ? readWithFlatCandles : readCandles
       const read = await inTime(deps, readAll(deps, request).then(ok))
@@ -142,6 +152,41 @@ async function readWindow(
   const isAll = emitter.emit(seam.tail)
   if (how === 'damage') return ended(how, held.since)
   return ended(isAll ? 'all' : 'enough')
+}
+
+/** Positions from the files, continued by the log. */
+async function readPositions(
+  deps: EventHistoryDeps,
+  coin: Coin,
+  asOf: number | undefined,
+): Promise<Result<CoinPositions, Failure>> {
+  const { files } = deps
+  const cover = files?.positions ? await archiveRead(files.coverage('fills')) : null
+  const held = await deps.history.stored({ by: 'coin', coin }, 'fills', cover?.to.height)
+  if (!held.ok) return held
+  const { head } = held.value
+  const height = asOf ?? head.height
+  if (height > head.height) return err(aboveHead(head.height))
+  const seam = seamOf(held.value, cover)
+  const inFiles = seam.upTo < 0 ? undefined : files?.positions?.(coin, Math.min(height, seam.upTo))
+  const fold = inFiles ? await archiveRead(inFiles) : new PositionFold()
+  if (fold === null) return err(NOT_WRITTEN)
+  for (const block of seam.tail) if (block.height <= height) fold.addFills(block.fills, block, coin)
+  const since = await sinceOf(deps, seam, held.value)
+  return ok({ head, since, height, lastGap: lastGapOf(seam, height), byUser: fold.byUser })
+}
+
+/** The lowest height from which no block is missing up to `height`. */
+function lastGapOf({ isHole, isKnown }: Seam, height: number): number {
+  if (!isKnown(height)) return height + 1
+  let low = 0
+  let high = height
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2)
+    if (isHole(middle, height)) low = middle + 1
+    else high = middle
+  }
+  return low
 }
 
 // Candles from the files, continued by the log. Invariant: the files are read first, because the log forgets old
