@@ -10,6 +10,7 @@ import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { exportProgram } from '../../src/cli/export.node.ts'
 import { createClient } from '../../src/client/create-client.client.ts'
+import { fromScaled, toScaled } from '../../src/core/decimal.ts'
 import { STREAM_FOLDER } from '../../src/feeder/streams.ts'
 import { slippageOf } from '../../src/order-books/slippage.ts'
 import type { Levels } from '../../src/protocol/feed/block.ts'
@@ -17,7 +18,7 @@ import { booksOf, rowsIn } from '../cli/export/parquet-books.ts'
 import { say } from '../cli/stub.ts'
 import { hashOf } from '../kit/book-hash.ts'
 import { ADMIN_TOKEN, type Exchange, type GatewayProcess, startExchange, startGateway } from '../kit/gateway.ts'
-import { nodeBlocks } from '../kit/node-blocks.ts'
+import { type NodeBlock, nodeBlocks } from '../kit/node-blocks.ts'
 import { OrderBookReplica, type OrdersFrame } from '../kit/order-book-replica.ts'
 import { lastingPort, run, scratch } from '../kit/program.ts'
 import { Socket } from '../kit/socket.ts'
@@ -137,6 +138,86 @@ it('x_slippage computes from the archived book of a height', async () => {
   expect([live.status, live.headers.get('x-credits-cost')]).toEqual([200, '1'])
   expect(await live.json()).toMatchObject({ coin: COIN, unfilledSz: '0.0', slippageBps: expect.any(String) })
 }, 60_000)
+
+interface NodeFill {
+  readonly coin: string
+  readonly side: 'B' | 'A'
+  readonly sz: string
+  readonly startPosition: string
+}
+type NodeFillOfUser = readonly [user: string, NodeFill]
+/** A position as it is told. */
+interface NodePosition {
+  readonly user: string
+  readonly coin: string
+  readonly szi: string
+  readonly lastHeight: number
+}
+const isPerp = (coin: string) => !/^[@#]|\//.test(coin)
+/** The last fill per wallet and coin, up to a height. */
+function lastFills(blocks: readonly NodeBlock<NodeFillOfUser>[], from: number, upTo: number) {
+  const last = new Map<string, { user: string; coin: string; szi: string; lastHeight: number }>()
+  for (const { height, events } of blocks)
+    for (const [user, { coin, side, sz, startPosition }] of height >= from && height <= upTo ? events : []) {
+      const change = toScaled(sz) * (side === 'B' ? 1n : -1n)
+      const szi = fromScaled(toScaled(startPosition) + change)
+      if (isPerp(coin)) last.set(`${user} ${coin}`, { user, coin, szi, lastHeight: height })
+    }
+  return [...last.values()].filter(({ szi }) => szi !== '0.0')
+}
+const byUser = (rows: readonly { user: string; szi: string; lastHeight: number }[]) =>
+  rows.map(({ user, szi, lastHeight }) => [user, szi, lastHeight]).sort()
+
+it('positions of a coin equal those of the node’s files at 200 heights', async () => {
+  const blocks = nodeBlocks<NodeFillOfUser>(join(exchange.folder, 'node'), 'fills')
+  const newest = await gateway.info(key, { type: 'positionsByCoin', coin: COIN })
+  expect([newest.status, newest.headers.get('x-credits-cost')]).toEqual([200, '10'])
+  const from = Number(newest.headers.get('x-history-from-height'))
+  const to = Math.min(Number(newest.headers.get('x-block-height')), blocks.at(-2)!.height)
+  const coins = [...new Set(blocks.flatMap(({ events }) => events.map(([, { coin }]) => coin)))].filter(isPerp)
+  let rows = 0
+  for (let n = 0; n < 200; n++) {
+    const height = from + Math.floor((to - from) * ((n * 0.618_034) % 1))
+    const coin = coins[n % coins.length]!
+    const reply = await gateway.info(key, { type: 'positionsByCoin', coin, height, limit: 500 })
+    const { positions } = (await reply.json()) as { positions: NodePosition[] }
+    const sizes = positions.map(({ szi }) => Math.abs(Number(szi)))
+    expect(sizes).toEqual(sizes.toSorted((a, b) => b - a))
+    const expected = lastFills(blocks, from, height).filter((one) => one.coin === coin)
+    expect([coin, height, byUser(positions)]).toEqual([coin, height, byUser(expected)])
+    rows += positions.length
+  }
+  console.log(`${rows} positions of ${coins.length} coins from ${from} to ${to}`)
+  expect(rows).toBeGreaterThan(200)
+}, 120_000)
+
+it('positions of wallets equal their accounts at the exchange', async () => {
+  const nodeFills = () => nodeBlocks<NodeFillOfUser>(join(exchange.folder, 'node'), 'fills')
+  const users = [...new Set(nodeFills().flatMap(({ events }) => events.map(([user]) => user)))].slice(0, 25)
+  let compared = 0
+  for (const user of users) {
+    const state = (await (await gateway.info(key, { type: 'clearinghouseState', user })).json()) as {
+      time: number
+      assetPositions: { position: { coin: string; szi: string } }[]
+    }
+    const positionsThen = async () => {
+      const blocks = nodeFills()
+      // Until a later block is written, an earlier one may follow.
+      expect(blocks.at(-1)!.timeMs).toBeGreaterThan(state.time)
+      const { height } = blocks.findLast(({ timeMs }) => timeMs <= state.time)!
+      const reply = await gateway.info(key, { type: 'positionsByUser', user, height })
+      expect([reply.status, reply.headers.get('x-credits-cost')]).toEqual([200, '1'])
+      return ((await reply.json()) as { positions: NodePosition[] }).positions
+    }
+    const positions = await vi.waitFor(positionsThen, { timeout: 20_000, interval: 200 })
+    const own = positions.filter(({ coin }) => !coin.includes(':')).map(({ coin, szi }) => [coin, szi])
+    const theirs = state.assetPositions.map(({ position: { coin, szi } }) => [coin, szi])
+    expect([user, own]).toEqual([user, theirs.sort()])
+    compared += theirs.length
+  }
+  console.log(`${compared} positions of ${users.length} wallets`)
+  expect(compared).toBeGreaterThan(10)
+}, 120_000)
 
 it('a replay equals the live data and ends', async () => {
   const first = truths.at(-40)!.height

@@ -77,13 +77,14 @@ export class Compaction {
 
   /**
    * Performs one unit of work. Returns true if it did, because more may follow. The kinds of work take turns, so that
-   * none starves.
+   * none starves. Positions wait for all others.
    */
   async turn(): Promise<boolean> {
-    const works = [() => this.#merge(), () => this.#fileNextMinute(), () => this.#refile(), () => this.#positions()]
+    const works = [() => this.#merge(), () => this.#fileNextMinute(), () => this.#refile()]
     const first = this.#turns++ % works.length
     if (this.#turns % SWEEP_TURNS === 0) await this.#sweep()
     for (const work of [...works.slice(first), ...works.slice(0, first)]) if (await work()) return true
+    if (await this.#positions()) return true
     await this.#sweep()
     return false
   }

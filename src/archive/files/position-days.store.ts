@@ -56,7 +56,8 @@ export async function writePositions(storage: ArchiveStorage, ports: PositionPor
     rows.push(await ports.putTable(day, day.parts, made))
   }
   const written = { ...day, coin: part.coins.at(-1) ?? day.coin }
-  await db.batch([...rows, dayRow(storage, written, day.parts + 1, part.isEnd)])
+  const parts = day.parts + (part.coins.length > 0 ? 1 : 0)
+  await db.batch([...rows, dayRow(storage, written, parts, part.isEnd)])
   return true
 }
 

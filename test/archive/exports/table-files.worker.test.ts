@@ -89,6 +89,7 @@ it('tables are listed by hour until their day is complete, then by day; each fil
     { objects: 2, bytes: 10 },
     { objects: 2, bytes: 10 },
     { objects: 0, bytes: 0 },
+    { objects: 0, bytes: 0 },
     { objects: 4, bytes: 20 },
     { objects: 0, bytes: 0 },
   ])

@@ -7,6 +7,7 @@ import type { Candle, TimeSpan } from '../../../src/archive/candles.ts'
 import { StoredFiles } from '../../../src/archive/files/files.store.ts'
 import { INTERVALS, type Interval } from '../../../src/core/candle-interval.ts'
 import { tradedBlock, truth } from '../filed-candles.ts'
+import { failing } from './compacting.worker.ts'
 import { archived, compact, counted } from './places.worker.ts'
 import { quickStores } from './quick-stores.worker.ts'
 
@@ -30,19 +31,6 @@ const BLOCK = Array.from({ length: BLOCKS }, (_, height) => blockAt(height))
 
 const { archive, history, placeOf } = await quickStores()
 
-/** Every batch fails now and then, before or after it had its effect. */
-function failing({ chain, bucket, db }: ArchiveStorage): ArchiveStorage {
-  let count = 0
-  const batch = async (...of: Parameters<D1Database['batch']>) => {
-    count++
-    if (count % 5 === 1) throw new Error('it did not come there')
-    const done = await db.batch(...of)
-    if (count % 5 === 3) throw new Error('its answer did not come')
-    return done
-  }
-  return { chain, bucket, db: { prepare: db.prepare.bind(db), batch } as ArchiveStorage['db'] }
-}
-
 const EVER: TimeSpan = { fromMs: 0, toMs: 8e15 }
 async function read(place: ArchiveStorage, interval: Interval, window = EVER, coin = COINS[0]!, limit = 5_000) {
   const request = { coin, interval, ...candlesWithin(interval, window), limit }
@@ -59,7 +47,7 @@ describe('an archive of sixteen days', () => {
   it('has the candles of all trades, despite failures at every write', { timeout: 180_000 }, async () => {
     expect(await new StoredFiles(place).candles({ coin: 'BTC', interval: '1m', ...EVER, limit: 9 })).toBeNull()
     await archived(place, BLOCK, SEGMENT)
-    await compact(failing(place), OBJECTS)
+    await compact(failing(5)(place), OBJECTS)
     const { results } = await history
       .prepare(
         `SELECT level, COUNT(*) AS files, MAX(objects) AS objects FROM files WHERE chain = 'candles' AND state = 'live' GROUP BY level`,
@@ -145,7 +133,7 @@ it('a month has the candles of its days, for any window', { timeout: 180_000 }, 
   const startMs = Date.UTC(2026, 9, 29)
   const blocks = Array.from({ length: 250 }, (_, height) => blockAt(height, startMs))
   await archived(place, blocks, SEGMENT)
-  await compact(failing(place), OBJECTS)
+  await compact(failing(5)(place), OBJECTS)
   const { results } = await history
     .prepare(`SELECT level FROM files WHERE chain = 'month' AND state = 'live' GROUP BY level`)
     .all<{ level: number }>()
@@ -165,7 +153,7 @@ it('heights that nobody has, and lost segments, are holes with their times', asy
   await archived(place, [...BLOCK.slice(0, 7), ...BLOCK.slice(21, 42)], SEGMENT)
   const { objects } = await archive.list({ prefix: 'archive/holed/' })
   await archive.delete(objects.find(({ key }) => key.includes('000028-') && key.includes('events'))!.key)
-  await compact(failing(place), OBJECTS)
+  await compact(failing(5)(place), OBJECTS)
   const kept = await read(place, '1m')
   // When the blocks were that are lost is known.
   const known = [...BLOCK.slice(1, 6), ...BLOCK.slice(22, 28), ...BLOCK.slice(35, 41)]

@@ -214,7 +214,8 @@ describe('an archive of three days', () => {
     expect(await left.first()).toEqual({ n: 0 })
     expect(await told(files, { ...all, ...of(HEAVY) })).toEqual(expected(isHeavy))
     const known = await env.HISTORY.prepare(`SELECT (SELECT COUNT(*) FROM file_objects WHERE chain = 'days')
-      + (SELECT COUNT(*) FROM file_tables WHERE chain = 'days') AS n`).first<{ n: number }>()
+      + (SELECT COUNT(*) FROM file_tables WHERE chain = 'days')
+      + (SELECT SUM(parts) FROM position_days WHERE chain = 'days') AS n`).first<{ n: number }>()
     expect(known!.n).toBe(after.length)
   })
 
@@ -282,7 +283,7 @@ it('days are merged into their month once the next month has a day, and are read
     [3, 'live', 1],
   ])
   await check()
-  const ofDays = ['fills-by-user', 'ledger-by-user'].map((name) => `day ${name}`)
+  const ofDays = ['fills-by-user', 'ledger-by-user', 'positions-by-coin'].map((name) => `day ${name}`)
   expect([...seldom].sort()).toEqual([...ofDays, 'hour fills-by-time', 'month pages'])
   expect(await rowsOfDays()).toBeGreaterThan(0)
   for (let turn = 0; turn < 30; turn++) await compact(place, LATER)
@@ -332,7 +333,10 @@ it('if the archive is bounded, files of removed heights are removed', async () =
     for (let turn = 0; turn < 20; turn++) await compact(place, { ...OBJECTS, now: () => now, isBounded })
   const files = new StoredFiles(place)
   expect(await files.coverage('fills')).toMatchObject({ from: { height: 72 }, to: { height: 99 } })
-  expect((await objectsOf('bounded-files')).filter((key) => key.includes('2026-11-20'))).toEqual([])
+  // Later positions are computed from those of the last day before.
+  expect((await objectsOf('bounded-files')).filter((key) => key.includes('2026-11-20'))).toEqual([
+    expect.stringContaining('/positions/2026-11-20/000000000000-000000000071.0000.'),
+  ])
   expect(await told(files, { ...all, ...of(HEAVY) })).toEqual(expected(isHeavy, heights.slice(72, 100)))
   const left = env.HISTORY.prepare(`SELECT COUNT(*) AS n FROM file_keys WHERE chain = 'bounded-files'`)
   expect(await left.first()).toEqual({ n: 0 })

@@ -36,6 +36,7 @@ interface Making {
   readonly isBounded?: boolean
   readonly fillsByTimeDays?: number | null
   readonly objectBytes?: number | undefined
+  readonly partRows?: number
 }
 
 /** What makes files of a place. */

@@ -216,7 +216,8 @@ describe('a damaged file', () => {
     expect(await world.tableRows()).toBe(2 * 78)
     const known = await history
       .prepare(`SELECT (SELECT COUNT(*) FROM file_objects WHERE chain = 'amid')
-      + (SELECT COUNT(*) FROM file_tables WHERE chain = 'amid') AS n`)
+      + (SELECT COUNT(*) FROM file_tables WHERE chain = 'amid')
+      + (SELECT SUM(parts) FROM position_days WHERE chain = 'amid') AS n`)
       .first<{ n: number }>()
     expect((await archive.list({ prefix: 'files/amid/' })).objects).toHaveLength(known!.n)
   })
@@ -252,7 +253,8 @@ describe('a damaged file', () => {
       if (isKept) expect(await world.rows('fills')).toEqual(range(648, 868))
       const { objects } = await archive.list({ prefix: `files/${world.place.chain}/` })
       const known = history.prepare(`SELECT (SELECT COUNT(*) FROM file_objects WHERE chain = ?1)
-      + (SELECT COUNT(*) FROM file_tables WHERE chain = ?1) AS n`)
+      + (SELECT COUNT(*) FROM file_tables WHERE chain = ?1)
+      + (SELECT SUM(parts) FROM position_days WHERE chain = ?1) AS n`)
       // The one that is missing.
       expect(objects.length).toBe((await known.bind(world.place.chain).first<number>('n'))! - (isKept ? 0 : 1))
     },

@@ -42,7 +42,7 @@ export function historyOf(chain: string, platform: Platform): Result<Exports, Fa
 }
 
 const PRODUCT_NAMES =
-  '`events`, `books`, `checkpoints`, and as Parquet `fills_by_user`, `fills_by_time` (two rows per trade, one per side), `ledger_by_user`, `candles_by_coin`, `funding_by_user`, `oracle_updates_by_time`, `writer_actions_by_time`'
+  '`events`, `books`, `checkpoints`, and as Parquet `fills_by_user`, `fills_by_time` (two rows per trade, one per side), `ledger_by_user`, `candles_by_coin`, `positions_by_coin` (open positions at the end of each day), `funding_by_user`, `oracle_updates_by_time`, `writer_actions_by_time`'
 export const FileProduct = z.string().describe(`One of ${PRODUCT_NAMES}`)
 export const BlockHeight = z.int().describe('Block height')
 export const Bytes = z.int().describe('Compressed size in bytes')
