@@ -1,6 +1,6 @@
 -- Daily snapshots of positions. See schemas/storage.md.
 
--- A file of a day whose positions are written, part by part. Coins up to `coin` are in the first `parts` parts.
+-- A file of a day whose positions are written, part by part. Coins up to coin are in the first parts parts.
 CREATE TABLE position_days (
   chain TEXT NOT NULL,
   last INTEGER NOT NULL,
@@ -13,7 +13,7 @@ CREATE TABLE position_days (
   PRIMARY KEY (chain, last)
 ) STRICT, WITHOUT ROWID;
 
--- The positions of a coin after a height, in part `number` of the day that ends there.
+-- The positions of a coin after a height, in part number of the day that ends there.
 CREATE TABLE position_snapshots (
   chain TEXT NOT NULL,
   coin TEXT NOT NULL,

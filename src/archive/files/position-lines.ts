@@ -106,7 +106,7 @@ interface KeyRange {
   readonly upTo: number
 }
 
-/** What to read for all changes from one height up to another, in height order: digests of whole cells, else blocks. */
+/** The lines that have all changes from one height up to another, in height order: digests of whole cells, else blocks. */
 export function rangesOfChanges(coin: Coin, from: number, upTo: number): readonly KeyRange[] {
   const first = Math.ceil(from / CELL) * CELL
   const behind = Math.floor((upTo + 1) / CELL) * CELL

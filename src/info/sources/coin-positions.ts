@@ -39,16 +39,16 @@ export function positionPage({ height, lastGap, byUser }: CoinPositions, { side,
   return { body: { height, ...sizes, positions }, next: isEnd ? undefined : `${height}_${from + limit}` }
 }
 
-type Held = readonly [Address, PositionChange]
+type OpenPosition = readonly [Address, PositionChange]
 
-const sizeOf = ([, { szi }]: Held) => szi.replace('-', '')
+const sizeOf = ([, { szi }]: OpenPosition) => szi.replace('-', '')
 
 /** Positions of one size are in the order of their wallets. */
-function largestFirst(a: Held, b: Held): number {
+function largestFirst(a: OpenPosition, b: OpenPosition): number {
   return compareDecimals(sizeOf(b), sizeOf(a)) || (a[0] < b[0] ? -1 : 1)
 }
 
-function totalOf(held: readonly Held[] = []) {
-  const sz = held.reduce((sum, one) => sum + toScaled(sizeOf(one)), 0n)
-  return { wallets: held.length, sz: fromScaled(sz) }
+function totalOf(open: readonly OpenPosition[] = []) {
+  const sz = open.reduce((sum, one) => sum + toScaled(sizeOf(one)), 0n)
+  return { wallets: open.length, sz: fromScaled(sz) }
 }

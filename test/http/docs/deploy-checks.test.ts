@@ -210,7 +210,7 @@ describe('a deploy', () => {
       { kv_namespaces: [{ binding: 'KEYS', id: 'xxx' }] },
       /^error: id "xxx" of KEYS .*"npm run wrangler -- kv namespace create KEYS"/,
     ],
-    ['no sources', upstreams(), new RegExp(`^warning: UPSTREAMS is empty: only 9 of ${CATALOGUE.length} info types`)],
+    ['no sources', upstreams(), new RegExp(`^warning: UPSTREAMS is empty: only 11 of ${CATALOGUE.length} info types`)],
     ['text that is no JSON', vars({ UPSTREAMS: '{' }), /^error: wrangler\.toml: UPSTREAMS is not JSON/],
     ['a list in TOML', vars({ UPSTREAMS: [{}] }), /^error: wrangler\.toml: UPSTREAMS must be a string/],
     ['no list', vars({ UPSTREAMS: undefined }), /^error: wrangler\.toml: UPSTREAMS must be a string/],

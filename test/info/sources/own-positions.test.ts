@@ -95,3 +95,48 @@ describe('positionsByUser', () => {
     expect((await ask({ height: 10 })).msg).toBe('height: must be at most 9, the newest block')
   })
 })
+
+describe('positionsByCoin', () => {
+  const SIZES = [3, -7, 2, -2, 5]
+  const userAt = (at: number) => `0x${String(at).repeat(40)}`
+  const fills = SIZES.map((size, at): UserFill => {
+    const side = size > 0 ? 'B' : 'A'
+    return [userAt(at), fillWith({ coin: 'BTC', side, sz: wire(Math.abs(size)), startPosition: '0.0' })]
+  })
+  const closed: UserFill = [userAt(0), fillWith({ coin: 'BTC', side: 'A', sz: '3.0', startPosition: '3.0' })]
+  const run = [
+    { height: 8, time: 80, fills, funding: [] },
+    { height: 10, time: 100, fills: [closed], funding: [] },
+  ]
+  const world = createWorld()
+  world.held = { head: { height: 10, time: 100 }, since: { height: 5, time: 50 }, runs: [run] }
+  const send = (more: object) => world.send({ type: 'positionsByCoin', coin: 'BTC', ...more })
+  const sizes = (body: string) => JSON.parse(body).positions.map(({ szi }: { szi: string }) => szi)
+
+  it('lists the largest first, of both sides or one, with the totals of both', async () => {
+    const { body } = await send({})
+    expect(sizes(body)).toEqual(['-7.0', '5.0', '2.0', '-2.0'])
+    expect(JSON.parse(body)).toMatchObject({ long: { wallets: 2, sz: '7.0' }, short: { wallets: 2, sz: '9.0' } })
+    expect(sizes((await send({ side: 'short' })).body)).toEqual(['-7.0', '-2.0'])
+    expect(sizes((await send({ side: 'long', height: 9 })).body)).toEqual(['5.0', '3.0', '2.0'])
+  })
+
+  it('is read page by page at the height of the first page', async () => {
+    const first = await send({ height: 9, limit: 2 })
+    const cursor = first.headers['x-next-cursor']
+    expect([sizes(first.body), cursor]).toEqual([['-7.0', '5.0'], '9_2'])
+    const second = await send({ cursor, limit: 3 })
+    expect([sizes(second.body), second.headers['x-next-cursor']]).toEqual([['3.0', '2.0', '-2.0'], undefined])
+    expect((await send({ cursor, height: 8 })).status).toBe(422)
+    expect((await send({ height: 11 })).status).toBe(422)
+    expect((await send({ coin: '@107' })).status).toBe(422)
+  })
+
+  it('marks positions whose later blocks are missing', async () => {
+    world.now += 10_000
+    const gap = { ...world.held, since: { height: 10, time: 100 }, runs: run.map((block) => [block]) }
+    world.held = gap
+    const marks = JSON.parse((await send({})).body).positions.map(({ gapAfter }: { gapAfter: boolean }) => gapAfter)
+    expect(marks).toEqual([true, true, true, true])
+  })
+})
