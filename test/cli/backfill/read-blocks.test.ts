@@ -74,17 +74,15 @@ describe('blocks', () => {
     expect(lines).toEqual([line(11, 11), 12, line(13, 13)])
   })
 
-  it('of a node have all events where its other streams have a line of the same height', async () => {
-    const text = (lines: readonly string[]) => `${lines.join('\n')}\n`
-    const at = '2026-11-01T00:00:00.01'
-    const send = { type: 'send', amount: '1' }
-    const misc = { time: at, hash: '0x1', inner: { LedgerUpdate: { users: [`0x${'1'.repeat(40)}`], delta: send } } }
-    const files = new Map([
-      ['node_fills_by_block/hourly/20261101/0', text([11, 12, 13].map((height) => nodeLine(height)))],
-      ['misc_events_by_block/hourly/20261101/0', text([nodeLine(10, []), nodeLine(11, [misc]), nodeLine(13, [])])],
-      ['node_twap_statuses_by_block/hourly/20261101/0', text([nodeLine(13, [{ status: 'running' }])])],
-    ])
-    const sources = [...files].map(([path, body]) => ({
+  const line = (height: number, events: unknown[]) => `${nodeLine(height, events)}\n`
+  const misc = {
+    time: '2026-11-01T00:00:00.01',
+    hash: '0x1',
+    inner: { LedgerUpdate: { users: [`0x${'1'.repeat(40)}`], delta: { type: 'send', amount: '1' } } },
+  }
+  /** Known events and ledger rows of each block. */
+  const known = async (files: Readonly<Record<string, string>>) => {
+    const sources = Object.entries(files).map(([path, body]) => ({
       path,
       bytes: 1,
       open: async function* () {
@@ -93,18 +91,38 @@ describe('blocks', () => {
     }))
     const planned = blockFiles('S', sources, 'chain')
     if (!planned.ok) throw new Error(planned.error)
-    const reads = await Array.fromAsync(readBlocks(planned.value[0]!, () => true))
-    const blocks = reads.map((one) => JSON.parse((one as { block: { line: string } }).block.line))
-    expect(blocks.map(({ height, only, ledger, twaps }) => [height, only, ledger, twaps])).toEqual([
-      [
-        11,
-        undefined,
-        [{ users: [`0x${'1'.repeat(40)}`], time: Date.UTC(2026, 10, 1) + 10, hash: '0x1', delta: send }],
-        undefined,
-      ],
-      [12, 'fills', [], undefined],
-      [13, undefined, [], [{ status: 'running' }]],
+    const reads = await Promise.all(planned.value.map((file) => Array.fromAsync(readBlocks(file, () => true))))
+    const blocks = reads.flat().map((one) => JSON.parse((one as { block: { line: string } }).block.line))
+    return blocks.map(({ height, only, ledger, twaps }) => [height, only ?? 'events', ledger.length, twaps])
+  }
+
+  it('of a node have all events from the first to the last line of its misc events', async () => {
+    const found = await known({
+      'node_fills_by_block/hourly/20261101/0': [10, 11, 12, 13, 14].map((height) => nodeLine(height)).join('\n'),
+      'misc_events_by_block/hourly/20261101/0': line(11, [misc]) + line(13, []),
+      'node_twap_statuses_by_block/hourly/20261101/0': line(13, [{ status: 'running' }]),
+    })
+    expect(found).toEqual([
+      [10, 'fills', 0, undefined],
+      [11, 'events', 1, undefined],
+      // The node writes no line for a block without misc events.
+      [12, 'events', 0, undefined],
+      [13, 'events', 0, [{ status: 'running' }]],
+      [14, 'fills', 0, undefined],
     ])
+  })
+
+  it.each([
+    ['a file of the next hour', { 'misc_events_by_block/hourly/20261101/1': line(13, []) }, 'events'],
+    ['a file after a missing hour', { 'misc_events_by_block/hourly/20261101/2': line(13, []) }, 'fills'],
+    ['an unreadable line', { 'misc_events_by_block/hourly/20261101/1': `x\n${line(13, [])}` }, 'fills'],
+  ])('of a node between two lines of misc events, the second after %s', async (_, files, expected) => {
+    const found = await known({
+      'node_fills_by_block/hourly/20261101/0': nodeLine(12),
+      'misc_events_by_block/hourly/20261101/0': line(11, [misc]),
+      ...files,
+    })
+    expect(found).toEqual([[12, expected, 0, undefined]])
   })
 
   it('of an archive are passed on unchanged', async () => {
