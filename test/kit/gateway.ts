@@ -116,7 +116,7 @@ export class World extends Gateway {
 }
 
 export interface WorldOptions
-  extends Partial<Pick<GatewayProcessOptions, 'instances' | 'bundles' | 'isArchived' | 'state'>> {
+  extends Partial<Pick<GatewayProcessOptions, 'instances' | 'bundles' | 'isArchived' | 'state' | 'port'>> {
   /** Origin of a node whose `/info` is the only source. */
   readonly node?: string
   readonly vars?: Record<string, string>

@@ -8,8 +8,9 @@ import { join, resolve } from 'node:path'
 import * as z from 'zod'
 import { commandLine, program, valueParser } from '../../src/core/command-line.node.ts'
 import { wholeNumber } from '../../src/core/whole-number.ts'
+import { outageSoak } from './outages.node.ts'
 import { soak } from './soak.node.ts'
-import { failures, tableOf } from './table.ts'
+import { failures, outageSummary, outagesTable, tableOf } from './table.ts'
 
 /** Funding comes within a long run too, twice. */
 const FUNDING_BLOCKS = { small: 857, mainnet: 9_000 }
@@ -35,6 +36,7 @@ const SOAK = program('npm run soak --', 'the whole product at the real size, und
     'seed of exchange, clients and faults (default: random)',
     valueParser(wholeNumber(1, 999_999_999)),
   )
+  .option('--outages <n>', 'outages of a node with repairs, instead of clients', valueParser(wholeNumber(1, 20)))
   .option('--state <dir>', 'empty folder to keep (default: a temporary one)')
 const {
   minutes,
@@ -42,6 +44,7 @@ const {
   faultEvery,
   connections,
   scale,
+  outages,
   seed = 1 + (Date.now() % 1_000_000),
   state: kept,
 } = commandLine(SOAK).opts()
@@ -69,21 +72,20 @@ setTimeout(
 // Also where a second Ctrl-C, or the limit, ends it at once.
 if (kept === undefined) process.once('exit', () => rmSync(state, { recursive: true, force: true, maxRetries: 5 }))
 say(`seed ${seed}, logs in ${join(state, 'log')}`)
-const order = {
-  minutes,
-  clients,
-  connections,
-  faultEveryMs: faultEvery * 1000,
-  scale,
-  seed,
-  state,
-  say,
-  signal: early.signal,
-}
-const found = await soak({ ...order, fundingBlocks: FUNDING_BLOCKS[scale] })
-const reasons = failures(found)
+const common = { minutes, scale, seed, state, say, signal: early.signal, fundingBlocks: FUNDING_BLOCKS[scale] }
+const { found, table, reasons, summary } = await (outages === undefined ? runSoak() : runOutages(outages))
 if (kept !== undefined) writeFileSync(join(state, 'findings.json'), JSON.stringify(found, null, 1))
-process.stdout.write(`\n${tableOf(found)}\n\n`)
+process.stdout.write(`\n${table}\n\n`)
 for (const reason of reasons) process.stdout.write(`FAILED: ${reason}\n`)
-process.stdout.write(reasons.length === 0 ? 'all holds\n' : '')
+process.stdout.write(reasons.length === 0 ? `${summary}\n` : '')
 process.exit(reasons.length === 0 ? 0 : 1)
+
+async function runSoak() {
+  const found = await soak({ ...common, clients, connections, faultEveryMs: faultEvery * 1000 })
+  return { found, table: tableOf(found), reasons: failures(found), summary: 'all holds' }
+}
+
+async function runOutages(count: number) {
+  const found = await outageSoak({ ...common, outages: count })
+  return { found, table: outagesTable(found), reasons: found.wrong, summary: outageSummary(found) }
+}

@@ -25,13 +25,24 @@ const NODE_ONLY = ['builder', 'deployerFee', 'priorityGas']
 /** Of payments, which are no transactions. */
 const NO_HASH = `0x${'0'.repeat(64)}`
 
+export type PastSource = Pick<Plant, 'state' | 'url' | 'info' | 'answerOf'>
+
+/** Blocks that the archive lacks, and the times of those around them. */
+export interface LostSpan {
+  readonly from: number
+  readonly to: number
+  readonly after_ms: number
+  readonly before_ms: number
+}
+
 interface Asked {
-  readonly plant: Plant
+  readonly plant: PastSource
   readonly key: string
   /** What was before may be from before the archive. */
   readonly fromMs: number
-  /** Everything up to here is archived. */
+  /** Everything up to here is archived, except for `lost`. */
   readonly untilMs: number
+  readonly lost?: readonly LostSpan[]
 }
 
 interface Timed {
@@ -67,10 +78,10 @@ interface Account {
 
 /** Rows that were compared of each list, and what of them is wrong. */
 export async function compareAccounts(asked: Asked) {
-  const { plant, fromMs, untilMs } = asked
+  const { plant, fromMs, untilMs, lost = [] } = asked
   const wrong: string[] = []
   const rows = { fills: 0, ledger: 0, payments: 0, trades: 0 }
-  for (const [user, { fills, ledger, funding, paid }] of accountsOf(join(plant.state, 'node'))) {
+  for (const [user, { fills, ledger, funding, paid }] of accountsOf(join(plant.state, 'node'), lost)) {
     const compare = (what: keyof typeof rows, is: readonly object[], should: readonly object[]) => {
       const [ours, theirs] = [is, should].map((list) => list.map((row) => canonicalJson(row as never)))
       rows[what] += theirs!.length
@@ -91,7 +102,8 @@ export async function compareAccounts(asked: Asked) {
     compare('payments', ordered(await timed(asked, 'userFunding', user)), ordered(within(paid)))
     const counted = plainTrades(user, fills, (coin, height) => funding.get(`${coin}@${height}`) ?? 0n)
     // A position from before the window may have been opened before the archive.
-    const isWithin = ({ open_time, close_time }: Omit<Trade, 'tx_index'>) => open_time > fromMs && close_time <= untilMs
+    const isWithin = ({ open_time, close_time }: Omit<Trade, 'tx_index'>) =>
+      open_time > fromMs && close_time <= untilMs && !isTouched(lost, open_time, close_time)
     compare('trades', (await tradesOf(asked, user)).filter(isWithin), counted.filter(isWithin))
   }
   for (const [what, count] of Object.entries(rows)) if (count === 0) wrong.push(`no ${what} could be compared`)
@@ -99,16 +111,18 @@ export async function compareAccounts(asked: Asked) {
 }
 
 /** Those with the most fills, but for those that have too many, and with the most balance movements. */
-function accountsOf(data: string): Map<string, Account> {
+function accountsOf(data: string, lost: readonly LostSpan[]): Map<string, Account> {
   const accounts = new Map<string, Account>()
   const of = (user: string): Account => {
     const known = accounts.get(user) ?? { fills: [], ledger: [], funding: new Map(), paid: [] }
     accounts.set(user, known)
     return known
   }
-  for (const { height, events } of nodeBlocks<UserFill>(data, 'fills'))
+  const isKept = ({ height }: { readonly height: number }) =>
+    !lost.some(({ from, to }) => from <= height && height <= to)
+  for (const { height, events } of nodeBlocks<UserFill>(data, 'fills').filter(isKept))
     for (const [user, fill] of events) of(user).fills.push({ height, fill })
-  for (const { height, events } of nodeBlocks<MiscEvent>(data, 'misc'))
+  for (const { height, events } of nodeBlocks<MiscEvent>(data, 'misc').filter(isKept))
     for (const { time, hash, inner } of events) {
       const { LedgerUpdate: update, Funding: funding } = inner
       if (update)
@@ -124,6 +138,9 @@ function accountsOf(data: string): Map<string, Account> {
   const most = (of: 'fills' | 'ledger') => fit.sort(([, a], [, b]) => b[of].length - a[of].length).slice(0, WALLETS)
   return new Map([...most('fills'), ...most('ledger')])
 }
+
+const isTouched = (lost: readonly LostSpan[], fromMs: number, toMs: number) =>
+  lost.some(({ after_ms, before_ms }) => after_ms <= toMs && before_ms >= fromMs)
 
 /** All rows of a list in the window, page after page. */
 async function timed({ plant, key, fromMs, untilMs }: Asked, type: string, user: string): Promise<Timed[]> {
@@ -161,12 +178,15 @@ const COINS = 5
 /** In a run of ten minutes a few of `1m`, of each coin. */
 const LEAST = COINS
 
+/** `lost`: where it is given, candles before them count too, from `fromMs` on. */
 export async function compareKeptCandles({
   plant,
   key,
   fills,
+  fromMs,
   untilMs,
-}: Pick<Asked, 'plant' | 'key' | 'untilMs'> & { readonly fills: readonly TrueRow[] }) {
+  lost,
+}: Asked & { readonly fills: readonly Pick<TrueRow, 'coin'>[] }) {
   const wrong: string[] = []
   let compared = 0
   for (const coin of busiest(fills))
@@ -174,7 +194,8 @@ export async function compareKeptCandles({
       const question = { type: 'candleSnapshot', req: { coin, interval, startTime: 0 } }
       const { rows: candles, sinceMs } = await ownAnswer<Candle>(plant, key, question)
       const truth = (await plant.answerOf('exchange', question as never)) as unknown as Candle[]
-      const closed = (some: readonly Candle[]) => some.filter(({ t, T }) => t > sinceMs && T < untilMs)
+      const isWhole = ({ t, T }: Candle) => (lost ? t > fromMs && !isTouched(lost, t, T) : t > sinceMs)
+      const closed = (some: readonly Candle[]) => some.filter((one) => isWhole(one) && one.T < untilMs)
       const [is, should] = [closed(candles), closed(truth)].map((some) => some.map((one) => canonicalJson(one)))
       compared += should!.length
       const at = should!.findIndex((text, number) => text !== is![number])
@@ -185,7 +206,7 @@ export async function compareKeptCandles({
   return { compared, wrong }
 }
 
-function busiest(fills: readonly TrueRow[]): string[] {
+function busiest(fills: readonly Pick<TrueRow, 'coin'>[]): string[] {
   const counts = new Map<string, number>()
   // Of a spot pair or an outcome there may be fills that are no trades.
   for (const { coin } of fills) if (/^\w+$/.test(coin)) counts.set(coin, (counts.get(coin) ?? 0) + 1)
@@ -194,7 +215,7 @@ function busiest(fills: readonly TrueRow[]): string[] {
 }
 
 /** All, and since when they are its own; never, where it does not say so. */
-async function ownAnswer<Row>(plant: Plant, key: string, question: object) {
+async function ownAnswer<Row>(plant: PastSource, key: string, question: object) {
   const answer = await plant.info(key, question)
   const body = await answer.text()
   if (!answer.ok) throw new Error(`${JSON.stringify(question)}: ${answer.status} ${body}`)

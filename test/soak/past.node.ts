@@ -8,7 +8,7 @@ import type { Prng } from '../../src/devnet/exchange/prng.ts'
 import type { Levels } from '../../src/protocol/feed/block.ts'
 import { hashOf } from '../kit/book-hash.ts'
 import { until } from '../kit/until.ts'
-import { compareAccounts, compareKeptCandles } from './past-accounts.node.ts'
+import { compareAccounts, compareKeptCandles, type PastSource } from './past-accounts.node.ts'
 import type { Plant } from './plant.node.ts'
 import { rowsOfFrame, type TrueRow, wrongOf } from './rows.ts'
 
@@ -45,18 +45,23 @@ export interface Past {
 }
 
 interface PastOrder {
-  readonly plant: Plant
+  readonly plant: PastSource
   readonly key: string
   /** Some that were taken while all went on, in order: those that the archive reaches count. */
   readonly truths: readonly Truth[]
   readonly fills: readonly TrueRow[]
   readonly chance: Prng
-  /** Of books, in the whole run. */
-  readonly epochs: number
+  /** Whether the books of a height may be unknown. */
+  readonly mayLackBooks: (height: number) => boolean
+  /** Whether a replay may report these blocks as missing; without `to`, that books are unknown from there. */
+  readonly mayMiss: (from: number, to?: number) => boolean
 }
 
 /** `reaches`: the archive is waited for until it has come so far. */
-export async function lookAtPast({ reaches, ...given }: PastOrder & { readonly reaches: number }): Promise<Past> {
+export async function lookAtPast({
+  reaches,
+  ...given
+}: PastOrder & { readonly plant: Plant; readonly reaches: number }): Promise<Past> {
   const { plant, fills } = given
   // All that the exchange did has come by now.
   const quietMs = Date.now()
@@ -75,7 +80,7 @@ export async function lookAtPast({ reaches, ...given }: PastOrder & { readonly r
   const asked = await askedBooks(order)
   // What was before the first of them the archive may not have.
   const fromTime = Math.max(truths[0]!.atMs, newest.timeMs - PLAYED_MS)
-  const candles = await compareKeptCandles({ ...order, untilMs: quietMs })
+  const candles = await compareKeptCandles({ ...order, fromMs: fromTime, untilMs: quietMs })
   const { wrong, ...accounts } = await compareAccounts({ ...order, fromMs: fromTime, untilMs: last.atMs })
   // How fast the archive plays is no matter of how busy the exchange keeps the machine.
   await plant.stopNode()
@@ -92,7 +97,13 @@ export async function lookAtPast({ reaches, ...given }: PastOrder & { readonly r
   }
 }
 
-async function askedBooks({ plant, key, truths, chance, epochs }: PastOrder) {
+export async function askedBooks({
+  plant,
+  key,
+  truths,
+  chance,
+  mayLackBooks,
+}: Pick<PastOrder, 'plant' | 'key' | 'truths' | 'chance' | 'mayLackBooks'>) {
   const wrong: string[] = []
   let compared = 0
   let unknown = 0
@@ -110,8 +121,8 @@ async function askedBooks({ plant, key, truths, chance, epochs }: PastOrder) {
     const answer = await ask(question)
     if (typeof answer === 'string') {
       // Of before the first checkpoint no book can be known, nor between two epochs.
-      if (epochs > 1 && /are unknown|books restarted/.test(answer)) unknown++
-      else if (!answer.includes('starts later')) wrong.push(answer)
+      if (mayLackBooks(height) && /are unknown|are missing|books restarted/.test(answer)) unknown++
+      else if (!answer.includes('starts later')) wrong.push(`${coin} at ${height}: ${answer}`)
       continue
     }
     compared++
@@ -122,14 +133,18 @@ async function askedBooks({ plant, key, truths, chance, epochs }: PastOrder) {
   return { compared, unknown, wrong }
 }
 
-async function playFills({ plant, key, fills, epochs }: PastOrder, fromTime: number, { height }: Truth) {
+export async function playFills(
+  { plant, key, fills, mayMiss }: Pick<PastOrder, 'plant' | 'key' | 'fills' | 'mayMiss'>,
+  fromTime: number,
+  { height }: Pick<Truth, 'height'>,
+) {
   const ids: number[] = []
   const body = { type: 'allFills' }
   const endpoint = { url: plant.url, key }
   const range = { fromTime, toBlock: height, speed: 'max' as const }
   let lastMs = fromTime
   const { wrong, ms } = await toItsEnd(
-    epochs,
+    mayMiss,
     (more) =>
       new ReplaySession(nodeRuntime(), endpoint, body, range, {
         ...more,
@@ -146,11 +161,11 @@ async function playFills({ plant, key, fills, epochs }: PastOrder, fromTime: num
   return { rows: ids.length, wrong, speed: (lastMs - fromTime) / ms }
 }
 
-async function playBooks({ plant, key, epochs }: PastOrder, fromTime: number, { height, books }: Truth) {
+async function playBooks({ plant, key, mayMiss }: PastOrder, fromTime: number, { height, books }: Truth) {
   const range = { fromTime, toBlock: height, speed: 'max' as const }
   let lastMs = fromTime
   let levels: (() => Levels) | null = null
-  const { wrong, ms } = await toItsEnd(epochs, (more) =>
+  const { wrong, ms } = await toItsEnd(mayMiss, (more) =>
     replayBooks(nodeRuntime(), { url: plant.url, key }, [COIN], range, {
       ...more,
       changed: (book) => {
@@ -166,7 +181,7 @@ async function playBooks({ plant, key, epochs }: PastOrder, fromTime: number, { 
 }
 
 async function toItsEnd(
-  epochs: number,
+  mayMiss: PastOrder['mayMiss'],
   play: (more: Omit<ReplayListener, 'frame'>) => ReplaySession,
 ): Promise<{ wrong: string[]; ms: number }> {
   const wrong: string[] = []
@@ -174,8 +189,7 @@ async function toItsEnd(
   const beganMs = performance.now()
   const played = play({
     missing: (from, to) => {
-      // Books that begin anew are said not to be known until they do.
-      if (to !== undefined || epochs === 1)
+      if (!mayMiss(from, to))
         wrong.push(`of what is played blocks from ${from} to ${to ?? 'some later one'} are missing`)
     },
     ended: resolve,

@@ -6,6 +6,7 @@ import { echoOf } from '../../src/relay/channel.ts'
 import { readBody } from '../../src/relay/channels/catalogue.ts'
 import { FAULTS, faultPlan, isRestart } from './faults.node.ts'
 import { mixOf } from './mix.ts'
+import { outagePlan } from './outage-plan.ts'
 
 const coins = Array.from({ length: 300 }, (_, index) => `C${index}`)
 const wallets = Array.from({ length: 20 }, (_, index) => `0x${String(index).padStart(40, '0')}`)
@@ -51,5 +52,27 @@ describe('the faults', () => {
   it('of a short run still have what they have time for', () => {
     expect(faultPlan(39_000, 10_000, chance()).map(({ kind }) => isRestart(kind))).toEqual([true, true, true])
     expect(faultPlan(5_000, 15_000, chance())).toEqual([])
+  })
+})
+
+describe('the outages', () => {
+  const plan = outagePlan(10, 1_200_000, chance())
+
+  it('last from 30 s to 3 min in a run of twenty minutes with ten', () => {
+    const lengths = [...Array(50).keys()].flatMap((seed) => outagePlan(10, 1_200_000, chance(seed)).map(({ ms }) => ms))
+    expect([Math.min(...lengths) >= 30_000, Math.max(...lengths) <= 180_000]).toEqual([true, true])
+    const totals = [...Array(50).keys()].map((seed) =>
+      outagePlan(10, 1_200_000, chance(seed)).reduce((sum, { ms, calmMs }) => sum + ms + calmMs, 0),
+    )
+    expect(totals.reduce((sum, total) => sum + total) / totals.length).toBeLessThan(1_200_000)
+  })
+
+  it('are of every kind, as the seed says', () => {
+    expect(new Set(plan.map(({ kind }) => kind)).size).toBe(4)
+    expect(new Set(outagePlan(3, 180_000, chance()).map(({ kind }) => kind))).toEqual(
+      new Set(['repaired', 'lost', 'covered']),
+    )
+    expect(outagePlan(10, 1_200_000, chance())).toEqual(plan)
+    expect(outagePlan(10, 1_200_000, chance(8))).not.toEqual(plan)
   })
 })

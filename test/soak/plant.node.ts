@@ -3,20 +3,18 @@
 
 import { join } from 'node:path'
 import { build } from '../../src/cli/launch/build.node.ts'
-import { SupervisedChild } from '../../src/cli/launch/launch.node.ts'
 import { childrenOf, freePort } from '../../src/cli/launch/processes.node.ts'
 import type { Json } from '../../src/client/subscription.ts'
 import type { InfoRequest } from '../../src/relay/channel.ts'
 import { type CutProxy, cutProxy } from '../kit/cut-proxy.ts'
-import { Gateway, SECRETS } from '../kit/gateway.ts'
+import { Gateway } from '../kit/gateway.ts'
 import { ROOT } from '../kit/program.ts'
 import { until } from '../kit/until.ts'
-import { giveWay } from './machine.node.ts'
+import { Children } from './children.node.ts'
 
 /** Below the ports that systems hand out, so that none is taken while its owner is away. */
 const FIRST_PORT = 22_100
 const CLIENT_PROXIES = 4
-const HEAP = '--max-old-space-size=1500'
 
 export interface Scale {
   readonly scale: 'small' | 'mainnet'
@@ -30,9 +28,7 @@ export class Plant extends Gateway {
   readonly inspector: string
   readonly feedWay: CutProxy
   readonly clientWays: readonly CutProxy[]
-  readonly #children = new Map<string, SupervisedChild>()
-  readonly #pids = new Map<string, number>()
-  readonly #say: (line: string) => void
+  readonly #children: Children
 
   private constructor(state: string, ports: readonly number[], ways: readonly CutProxy[], say: (line: string) => void) {
     const [gateway, devnet, inspector] = ports.map((port) => `http://127.0.0.1:${port}`)
@@ -42,7 +38,7 @@ export class Plant extends Gateway {
     this.inspector = inspector!
     this.feedWay = ways[0]!
     this.clientWays = ways.slice(1)
-    this.#say = say
+    this.#children = new Children(state, say)
   }
 
   /** Builds and starts all but the second feeder. */
@@ -52,20 +48,16 @@ export class Plant extends Gateway {
     say: (line: string) => void,
   ): Promise<Plant> {
     await build(ROOT)
-    const ports: number[] = []
-    for (let port = FIRST_PORT; ports.length < 3; port++) {
-      const free = await freePort(port, ports.at(-1))
-      if (!ports.includes(free)) ports.push(free)
-    }
+    const ports = await freePorts(3)
     const [gateway, devnet, inspector] = ports.map(String)
     const ways = await Promise.all(
       Array.from({ length: 1 + CLIENT_PROXIES }, () => cutProxy(`http://127.0.0.1:${gateway}`)),
     )
     const plant = new Plant(state, ports, ways, say)
     const size = ['--scale', scale, '--seed', String(seed), '--funding-blocks', String(fundingBlocks)]
-    plant.#run('devnet', 'devnet/main.node.ts', ['--data', join(state, 'node'), '--port', devnet!, ...size])
+    plant.#children.run('devnet', 'devnet/main.node.ts', ['--data', join(state, 'node'), '--port', devnet!, ...size])
     const own = ['--state', join(state, 'gateway'), '--port', gateway!, '--node', plant.exchange.url]
-    plant.#run('gateway', 'cli/launch/gateway.node.ts', [...own, '--inspector', inspector!])
+    plant.#children.run('gateway', 'cli/launch/gateway.node.ts', [...own, '--inspector', inspector!])
     plant.#runFeeder('feeder', ways[0]!.url)
     return plant
   }
@@ -73,14 +65,9 @@ export class Plant extends Gateway {
   /** A second feeder beside the same node. True where it runs now. */
   async toggleSecondFeeder(): Promise<boolean> {
     const name = 'second feeder'
-    const running = this.#children.get(name)
-    if (running === undefined) this.#runFeeder(name, this.url)
-    else {
-      this.#children.delete(name)
-      this.#pids.delete(name)
-      await running.stop()
-    }
-    return running === undefined
+    const isRunning = await this.#children.stop(name)
+    if (!isRunning) this.#runFeeder(name, this.url)
+    return !isRunning
   }
 
   #runFeeder(name: string, gateway: string): void {
@@ -88,28 +75,12 @@ export class Plant extends Gateway {
     // Snapshots are written by devnet, and only beside its own folder.
     const node = ['--data', join(this.state, 'node'), '--info', this.exchange.url]
     const own = ['--gateway', gateway, '--state', folder, '--name', name.replace(' ', '-')]
-    this.#run(name, 'feeder/main.node.ts', [...node, ...own])
-  }
-
-  #run(name: string, file: string, args: readonly string[]): void {
-    const log = join(this.state, 'log', `${name.replace(' ', '-')}.log`)
-    const child = new SupervisedChild(
-      { name, args: [HEAP, join(ROOT, 'src', file), ...args], env: SECRETS, log },
-      {
-        onStart: (_, pid) => {
-          this.#pids.set(name, pid)
-          if (name === 'devnet') giveWay(pid)
-        },
-        onExit: (_, how) => this.#say(`${name} ended: ${how}`),
-      },
-    )
-    this.#children.set(name, child)
-    child.start()
+    this.#children.run(name, 'feeder/main.node.ts', [...node, ...own])
   }
 
   /** By name; workerd among them while it runs. */
   pids(): Record<string, number> {
-    const pids = Object.fromEntries(this.#pids)
+    const { pids } = this.#children
     const [workerd] = childrenOf(pids.gateway ?? 0, 'workerd')
     return workerd ? { ...pids, workerd } : pids
   }
@@ -133,10 +104,8 @@ export class Plant extends Gateway {
   }
 
   /** What `/info` of the exchange answers, or that of the gateway to a key. Throws what is no answer. */
-  async answerOf(whom: 'exchange' | 'gateway', question: InfoRequest, key = ''): Promise<Json> {
-    const answer = await (whom === 'exchange' ? this.exchange : this).info(key, question)
-    if (!answer.ok) throw new Error(`${JSON.stringify(question)}: ${answer.status} ${await answer.text()}`)
-    return (await answer.json()) as Json
+  answerOf(whom: 'exchange' | 'gateway', question: InfoRequest, key = ''): Promise<Json> {
+    return answerOf(whom === 'exchange' ? this.exchange : this, question, key)
   }
 
   /** What the feed and its readers say; null while nobody answers. */
@@ -152,18 +121,45 @@ export class Plant extends Gateway {
   }
 
   /** Hash of every book at a height, which is waited for; the present one where none is said. Null: it is past. */
-  async truth(height?: number): Promise<{ readonly height: number; readonly books: Record<string, string> } | null> {
-    const answer = await this.exchange.call('GET', `/books${height === undefined ? '' : `?height=${height}`}`, null)
-    return answer.ok ? ((await answer.json()) as { height: number; books: Record<string, string> }) : null
+  truth(height?: number): Promise<BookHashes | null> {
+    return truthOf(this.exchange, height)
   }
 
   /** Ends the exchange and its feeder: no block comes any more. */
   async stopNode(): Promise<void> {
-    await Promise.all(['feeder', 'devnet'].map((name) => this.#children.get(name)?.stop()))
+    await Promise.all(['feeder', 'devnet'].map((name) => this.#children.stop(name)))
   }
 
   async stop(): Promise<void> {
     for (const way of [this.feedWay, ...this.clientWays]) way.close()
-    await Promise.all([...this.#children.values()].map((child) => child.stop()))
+    await this.#children.stopAll()
   }
+}
+
+/** Free ports, below those that systems hand out. */
+export async function freePorts(count: number): Promise<number[]> {
+  const ports: number[] = []
+  for (let port = FIRST_PORT; ports.length < count; port++) {
+    const free = await freePort(port, ports.at(-1))
+    if (!ports.includes(free)) ports.push(free)
+  }
+  return ports
+}
+
+/** The response of `/info`. Throws if it is an error. */
+export async function answerOf(of: Gateway, question: InfoRequest, key: string): Promise<Json> {
+  const answer = await of.info(key, question)
+  if (!answer.ok) throw new Error(`${JSON.stringify(question)}: ${answer.status} ${await answer.text()}`)
+  return (await answer.json()) as Json
+}
+
+interface BookHashes {
+  readonly height: number
+  readonly books: Record<string, string>
+}
+
+/** Hash of every book of the exchange at a height, which is waited for; the present one by default. Null: it is past. */
+export async function truthOf(exchange: Gateway, height?: number): Promise<BookHashes | null> {
+  const answer = await exchange.call('GET', `/books${height === undefined ? '' : `?height=${height}`}`, null)
+  return answer.ok ? ((await answer.json()) as BookHashes) : null
 }

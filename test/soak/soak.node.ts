@@ -184,9 +184,12 @@ class Run {
   #past() {
     const { rows } = this.#rows!
     const fills = rows.filter(({ of }) => of === 'fill')
+    // Books that begin anew are said not to be known until they do.
+    const isAnew = this.#epochs.size > 1
     return lookAtPast({
       reaches: this.#calmHeight,
-      epochs: this.#epochs.size,
+      mayLackBooks: () => isAnew,
+      mayMiss: (_, to) => isAnew && to === undefined,
       plant: this.#plant,
       key: this.#key,
       truths: this.#truths,

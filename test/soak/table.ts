@@ -6,6 +6,7 @@ import type { HeapReport } from './heap.node.ts'
 import type { Audit } from './ledger.node.ts'
 import type { Machine, Taken } from './machine.node.ts'
 import type { Kind } from './mix.ts'
+import type { OutageFindings } from './outages.node.ts'
 import type { Past } from './past.node.ts'
 import type { Quiet } from './quiet.node.ts'
 import type { Absence } from './wellness.ts'
@@ -235,4 +236,28 @@ function byKind({ faults, absences }: Findings): string[][] {
       seconds(Math.max(0, ...ms)),
     ]
   })
+}
+
+/** Every outage of a run with outages, and what became of it. */
+export function outagesTable({ outages }: OutageFindings): string {
+  const rows = outages.map(({ kind, ms, from, to, gap, settledMs }) => [
+    kind,
+    seconds(ms),
+    `${from} to ${to}`,
+    gap === null ? 'none' : `${gap.repair}${gap.repairedFrom.length === 0 ? '' : ` from ${gap.repairedFrom.join()}`}`,
+    settledMs === null ? '–' : seconds(settledMs),
+  ])
+  return markdown(['outage', 'lasted', 'heights', 'gap', 'settled after'], rows)
+}
+
+export function outageSummary(found: OutageFindings): string {
+  const { outages, faults, blocks, repaired, lost, rows, books, unknownBooks, candles, accounts } = found
+  const gaps = outages.filter(({ gap }) => gap !== null).length
+  return [
+    `${outages.length} outages and ${faults.length} kills in ${blocks} blocks left ${gaps} gaps:`,
+    `${repaired} blocks are repaired, ${lost} beyond repair.`,
+    `Equal to the exchange’s: ${rows} fills played, ${candles} candles, ${books} books (${unknownBooks} more unknown after gaps),`,
+    `and of single wallets ${accounts.fills} fills, ${accounts.ledger} balance movements, ${accounts.payments} payments and`,
+    `${accounts.trades} completed trades.`,
+  ].join(' ')
 }
