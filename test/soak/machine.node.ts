@@ -1,9 +1,11 @@
 // Resource use of a soak's processes, read from /proc.
 
 import { readFileSync } from 'node:fs'
-import { cpus, setPriority } from 'node:os'
+import { constants, cpus, getPriority, setPriority } from 'node:os'
 
 const CLOCK_TICKS = 100
+/** Steps of priority below ours. */
+const BELOW = 10
 
 interface Use {
   peakMb: number
@@ -52,7 +54,7 @@ export class Machine {
 
 /** Lets what stands for the world outside have the cores that are left over: elsewhere it has machines of its own. */
 export function giveWay(pid: number): void {
-  setPriority(pid, 10)
+  setPriority(pid, Math.min(constants.priority.PRIORITY_LOW, getPriority() + BELOW))
 }
 
 const idleMs = (): number => cpus().reduce((sum, { times }) => sum + times.idle, 0)
