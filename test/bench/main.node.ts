@@ -13,6 +13,7 @@ import { mainnetLines } from './mainnet.node.ts'
 import { neighborLines } from './neighbors.node.ts'
 import { pastBookLines } from './past-books.node.ts'
 import { pipelineLines } from './pipelines.node.ts'
+import { repairLines } from './repair.node.ts'
 import { infoLines, rpcLines, snapshotLines } from './requests.node.ts'
 import { STREAM_SECTIONS } from './streams.node.ts'
 import { type Line, tableOf } from './table.ts'
@@ -37,6 +38,7 @@ const ALONE: Readonly<Record<string, (bench: Pick<Bench, 'quick' | 'say'>) => Pr
   books: pastBookLines,
   pipelines: pipelineLines,
   neighbors: neighborLines,
+  repair: repairLines,
 }
 const NAMES = [...Object.keys(ALONE), ...Object.keys(SECTIONS)]
 /** More than this beside us, and the figures say more of the others than of Weir. */

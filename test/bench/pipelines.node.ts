@@ -22,7 +22,7 @@ const LEVELS = 4
 const BLOCK_MS = 1000 / EXCHANGE_BLOCKS_PER_SECOND
 export const FIRST = 1_000
 const PATIENCE_MS = 600_000
-const names = Array.from({ length: COINS }, (_, at) => (at === 0 ? 'BTC' : `C${at}`))
+export const coinNames = Array.from({ length: COINS }, (_, at) => (at === 0 ? 'BTC' : `C${at}`))
 const SECRET = `whsec_${btoa('0123456789abcdef0123456789abcdef')}`
 const TRANSFORM = { out: 'SELECT _key, _height, _time, coin, px, sz, CAST(px AS REAL) * sz AS ntl FROM fills' }
 
@@ -43,7 +43,7 @@ export async function pipelineLines({ quick, say }: Pick<Bench, 'quick' | 'say'>
       plant.ws,
       FIRST,
       (height) => blockOf(height, begunMs + (height - FIRST) * BLOCK_MS),
-      names,
+      coinNames,
     )
     let head = FIRST
     for (; head < FIRST + blocks; head += 100) {
@@ -124,7 +124,7 @@ export function blockOf(height: number, time: number): Block {
       const draw = randomOf(height * CHANGED + at, level)
       return { px: (draw * 90_000).toFixed(1), sz: (draw * 9).toFixed(5), n: 1 + (level % 3) }
     })
-    return { coin: names[(height * 7 + at * 5) % COINS]!, levels: [levels.slice(0, 2), levels.slice(2)] }
+    return { coin: coinNames[(height * 7 + at * 5) % COINS]!, levels: [levels.slice(0, 2), levels.slice(2)] }
   })
   return {
     height,
