@@ -14,6 +14,8 @@ import { failures, outageSummary, outagesTable, tableOf } from './table.ts'
 
 /** Funding comes within a long run too, twice. */
 const FUNDING_BLOCKS = { small: 857, mainnet: 9_000 }
+/** Often enough that one lies outside of all outages. */
+const OUTAGE_FUNDING_BLOCKS = { small: 857, mainnet: 2_000 }
 /** Beyond its minutes, for start and end. */
 const LIMIT_MS = 25 * 60_000
 
@@ -72,7 +74,7 @@ setTimeout(
 // Also where a second Ctrl-C, or the limit, ends it at once.
 if (kept === undefined) process.once('exit', () => rmSync(state, { recursive: true, force: true, maxRetries: 5 }))
 say(`seed ${seed}, logs in ${join(state, 'log')}`)
-const common = { minutes, scale, seed, state, say, signal: early.signal, fundingBlocks: FUNDING_BLOCKS[scale] }
+const common = { minutes, scale, seed, state, say, signal: early.signal }
 const { found, table, reasons, summary } = await (outages === undefined ? runSoak() : runOutages(outages))
 if (kept !== undefined) writeFileSync(join(state, 'findings.json'), JSON.stringify(found, null, 1))
 process.stdout.write(`\n${table}\n\n`)
@@ -81,11 +83,17 @@ process.stdout.write(reasons.length === 0 ? `${summary}\n` : '')
 process.exit(reasons.length === 0 ? 0 : 1)
 
 async function runSoak() {
-  const found = await soak({ ...common, clients, connections, faultEveryMs: faultEvery * 1000 })
+  const found = await soak({
+    ...common,
+    fundingBlocks: FUNDING_BLOCKS[scale],
+    clients,
+    connections,
+    faultEveryMs: faultEvery * 1000,
+  })
   return { found, table: tableOf(found), reasons: failures(found), summary: 'all holds' }
 }
 
 async function runOutages(count: number) {
-  const found = await outageSoak({ ...common, outages: count })
+  const found = await outageSoak({ ...common, fundingBlocks: OUTAGE_FUNDING_BLOCKS[scale], outages: count })
   return { found, table: outagesTable(found), reasons: found.wrong, summary: outageSummary(found) }
 }

@@ -20,6 +20,11 @@ interface Range {
   readonly to: number
 }
 
+function overlap(one: Range, two: Range): Range[] {
+  const both = { from: Math.max(one.from, two.from), to: Math.min(one.to, two.to) }
+  return both.from <= both.to ? [both] : []
+}
+
 class Copy {
   readonly lost: Range[] = []
   readonly #files: ReadonlyMap<string, HourlyFile>
@@ -90,16 +95,10 @@ export class NodeCopies {
   /** Heights that no copy has. */
   lostByAll(): Range[] {
     const [first = [], ...others] = [...this.#copies.values()].map(({ lost }) => lost)
-    return others.reduce<readonly Range[]>(
-      (all, more) =>
-        all.flatMap((one) =>
-          more.flatMap((two) => {
-            const both = { from: Math.max(one.from, two.from), to: Math.min(one.to, two.to) }
-            return both.from <= both.to ? [both] : []
-          }),
-        ),
-      first,
-    ) as Range[]
+    return others.reduce<Range[]>(
+      (all, more) => all.flatMap((one) => more.flatMap((two) => overlap(one, two))),
+      [...first],
+    )
   }
 
   async stop(): Promise<void> {

@@ -4,7 +4,7 @@
 import type { Prng } from '../../src/devnet/exchange/prng.ts'
 
 /** What becomes of the blocks of an outage of node A. */
-export const OUTAGE_KINDS = [
+const OUTAGE_KINDS = [
   /** Feeder B is down, so there is a gap. Node B has the files. */
   'repaired',
   /** Node B is out at the same time: nobody has the blocks. */

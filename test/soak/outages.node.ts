@@ -46,7 +46,7 @@ interface Status {
 }
 
 /** An outage that is over. `from` and `to`: heights that node A lacks. */
-export interface PastOutage {
+interface PastOutage {
   readonly kind: OutageKind
   readonly from: number
   readonly to: number
@@ -65,7 +65,7 @@ export interface OutageFindings {
   readonly lost: number
   readonly rows: number
   readonly books: number
-  /** Books of heights within gaps, or before new ones came. */
+  /** Books of heights after gaps, before new ones came. */
   readonly unknownBooks: number
   readonly candles: number
   readonly accounts: Readonly<Record<'fills' | 'ledger' | 'payments' | 'trades', number>>
@@ -73,17 +73,15 @@ export interface OutageFindings {
 }
 
 const UP_MS = 300_000
-const GAP_WITHIN_MS = 180_000
-/** Five tries of each source, at the pace below, and new files. */
+/** Five tries of each source at the pace below, and new files. */
 const SETTLED_WITHIN_MS = 420_000
 /** Seconds between passes of the repair, and percent of its usual delays. */
 const REPAIR = ['--min-age', '0', '--every', '3', '--pace', '1']
 const TRUTH_MS = { small: 2_000, mainnet: 15_000 }
-/** Blocks after a gap without books: the feeder fetches new ones from its node. */
-const WITHOUT_BOOKS = { small: 200, mainnet: 900 }
+/** Blocks after a gap without books: a feeder fetches new ones from its node, and then the archive needs a checkpoint. */
+const WITHOUT_BOOKS = { small: 400, mainnet: 2_600 }
+const LEAST_BOOKS = 20
 const LOOK_MS = 1_000
-/** Archived behind the last outage. */
-const CALM_BLOCKS = 200
 
 export async function outageSoak(order: OutageOrder): Promise<OutageFindings> {
   await build(ROOT)
@@ -171,9 +169,7 @@ class OutageRun {
     await this.#rest(ms / 2)
     const lost = this.#copies.comeBack(a)
     const isPassed = async () => Number((await this.#status()).height) > lost.to
-    await until(isPassed, `the log does not pass ${lost.to}`, { withinMs: GAP_WITHIN_MS }).catch((error: Error) =>
-      this.#wrong.push(error.message),
-    )
+    await this.#until(isPassed, `the log does not pass ${lost.to}`)
     if (isAlone) this.#startFeeder('b')
     return lost
   }
@@ -196,8 +192,15 @@ class OutageRun {
     this.#children.run(`feeder ${name}`, 'feeder/main.node.ts', args)
   }
 
-  #status(): Promise<Status> {
-    return this.#world.status<Status>()
+  /** Tried again while workerd restarts. */
+  async #status(): Promise<Status> {
+    let status: Status | undefined
+    const isServing = async () => {
+      status = await this.#world.status<Status>()
+      return true
+    }
+    await until(isServing, 'the gateway does not respond', { withinMs: UP_MS })
+    return status!
   }
 
   async #rest(ms: number): Promise<void> {
@@ -220,27 +223,30 @@ class OutageRun {
     if (truth) this.#truths.push({ ...truth, atMs: Date.now() })
   }
 
-  /** Waits until no gap is open, and files have everything up to `end`. Returns the gaps that are left. */
+  /** Waits until no gap is open, and then until files have all of that. Returns the gaps that are left. */
   async #settle(): Promise<{ readonly lost: readonly LostSpan[]; readonly end: number }> {
-    const end = Number((await this.#status()).height) + CALM_BLOCKS
     const expected = this.#copies.lostByAll()
     let left: Responses['showBackfill']['gaps'] = []
     const isSettled = async () => {
       const { gaps } = await this.#world.ask<Responses['showBackfill']>('GET', '/history/backfill')
       left = gaps.filter(({ recorded_ms }) => recorded_ms !== null)
       const { archive, gaps: shown } = await this.#status()
-      const isFiled = Number(archive?.files?.height) >= end && archive?.files?.gaps === expected.length
       const isOpen = shown.some(({ repair }) => repair === 'open' || repair === 'partly_repaired')
-      return isFiled && !isOpen && left.every(({ beyond_ms }) => beyond_ms !== null)
+      return !isOpen && archive?.files?.gaps === expected.length && left.every(({ beyond_ms }) => beyond_ms !== null)
     }
-    const withinMs = SETTLED_WITHIN_MS
-    await until(isSettled, `not settled: ${expected.length} gaps expected`, { withinMs, everyMs: 1_000 }).catch(
-      (error: Error) => this.#wrong.push(`${error.message}, left are ${JSON.stringify(left)}`),
-    )
-    const ranges = (some: readonly { from: number; to: number }[]) => some.map(({ from, to }) => `${from}-${to}`).join()
-    if (ranges(left) !== ranges(expected))
-      this.#wrong.push(`beyond repair are ${ranges(left)}, and nobody has ${ranges(expected)}`)
+    await this.#until(isSettled, 'gaps stay open')
+    const end = Number((await this.#status()).height)
+    await this.#until(async () => Number((await this.#status()).archive?.files?.height) >= end, 'no files come')
+    if (rangesText(left) !== rangesText(expected))
+      this.#wrong.push(`beyond repair are ${rangesText(left)}, and nobody has ${rangesText(expected)}`)
     return { lost: left, end }
+  }
+
+  /** A condition that does not come true is a finding. */
+  async #until(holds: () => Promise<boolean>, otherwise: string): Promise<void> {
+    await until(holds, otherwise, { withinMs: SETTLED_WITHIN_MS, everyMs: 1_000 }).catch((error: Error) =>
+      this.#wrong.push(error.message),
+    )
   }
 
   async #compare(past: readonly Omit<PastOutage, 'gap' | 'settledMs'>[]): Promise<OutageFindings> {
@@ -266,16 +272,16 @@ class OutageRun {
         answerOf(whom === 'exchange' ? this.#exchange : this.#world, question, own),
     }
     const asked = { plant, key, fromMs, untilMs: last.atMs, lost }
-    const isWithout = (height: number) =>
-      [...this.#gaps.values()].some(
-        ({ last: gap }) => gap.from <= height && height <= gap.to + WITHOUT_BOOKS[this.#order.scale],
-      )
+    const isIn = (height: number, more = 0) =>
+      [...this.#gaps.values()].some(({ last: { from, to } }) => from <= height && height <= to + more)
     const { compared, unknown, wrong } = await askedBooks({
       plant,
       key,
       chance: this.#chance,
-      truths,
-      mayLackBooks: isWithout,
+      truths: truths.filter(({ height }) => !isIn(height)),
+      least: LEAST_BOOKS,
+      mayLackBooks: (height, reason) =>
+        isIn(height, WITHOUT_BOOKS[this.#order.scale]) && /are unknown|are missing|books restarted/.test(reason),
     })
     const candles = await compareKeptCandles({ ...asked, fills })
     const { wrong: wrongRows, ...accounts } = await compareAccounts(asked)
@@ -310,6 +316,9 @@ class OutageRun {
     )
   }
 }
+
+const rangesText = (ranges: readonly { readonly from: number; readonly to: number }[]) =>
+  ranges.map(({ from, to }) => `${from} to ${to}`).join()
 
 const sizeOf = (ranges: readonly { readonly from: number; readonly to: number }[]) =>
   ranges.reduce((sum, { from, to }) => sum + to - from + 1, 0)

@@ -51,8 +51,8 @@ interface PastOrder {
   readonly truths: readonly Truth[]
   readonly fills: readonly TrueRow[]
   readonly chance: Prng
-  /** Whether the books of a height may be unknown. */
-  readonly mayLackBooks: (height: number) => boolean
+  /** Whether the books of a height may be unknown for this reason. */
+  readonly mayLackBooks: (height: number, reason: string) => boolean
   /** Whether a replay may report these blocks as missing; without `to`, that books are unknown from there. */
   readonly mayMiss: (from: number, to?: number) => boolean
 }
@@ -103,7 +103,8 @@ export async function askedBooks({
   truths,
   chance,
   mayLackBooks,
-}: Pick<PastOrder, 'plant' | 'key' | 'truths' | 'chance' | 'mayLackBooks'>) {
+  least = BOOKS / 2,
+}: Pick<PastOrder, 'plant' | 'key' | 'truths' | 'chance' | 'mayLackBooks'> & { readonly least?: number }) {
   const wrong: string[] = []
   let compared = 0
   let unknown = 0
@@ -121,7 +122,7 @@ export async function askedBooks({
     const answer = await ask(question)
     if (typeof answer === 'string') {
       // Of before the first checkpoint no book can be known, nor between two epochs.
-      if (mayLackBooks(height) && /are unknown|are missing|books restarted/.test(answer)) unknown++
+      if (mayLackBooks(height, answer)) unknown++
       else if (!answer.includes('starts later')) wrong.push(`${coin} at ${height}: ${answer}`)
       continue
     }
@@ -129,7 +130,7 @@ export async function askedBooks({
     const is = answer as unknown as { height: number; levels: Levels }
     if (is.height !== height || hashOf(is.levels) !== books[coin]) wrong.push(`${coin} at ${height} differs`)
   }
-  if (compared < BOOKS / 2) wrong.push(`${compared} of ${BOOKS} books of the past could be compared`)
+  if (compared < least) wrong.push(`${compared} of ${BOOKS} books of the past could be compared`)
   return { compared, unknown, wrong }
 }
 

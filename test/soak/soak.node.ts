@@ -188,7 +188,7 @@ class Run {
     const isAnew = this.#epochs.size > 1
     return lookAtPast({
       reaches: this.#calmHeight,
-      mayLackBooks: () => isAnew,
+      mayLackBooks: (_, reason) => isAnew && /are unknown|books restarted/.test(reason),
       mayMiss: (_, to) => isAnew && to === undefined,
       plant: this.#plant,
       key: this.#key,
