@@ -110,17 +110,22 @@ export class NodeCopies {
 
   async #copyAll(): Promise<void> {
     while (!this.#ending.signal.aborted) {
-      for (const stream of this.#streams) await this.#copy(stream)
+      const read: (readonly [string, readonly StreamLine[]])[] = []
+      for (const { name, tail } of this.#streams) read.push([name, await newLines(tail)])
+      // A line of an optional stream that came after the required ones would be late for the feeder.
+      for (const [name, lines] of read.reverse())
+        for (const line of lines) {
+          for (const copy of this.#copies.values()) copy.write(name, line)
+          this.#height = Math.max(this.#height, line.height)
+        }
       await sleep(POLL_MS)
     }
   }
+}
 
-  async #copy({ name, tail }: { readonly name: string; readonly tail: StreamTail }): Promise<void> {
-    do {
-      for (const line of await tail.read(Date.now())) {
-        for (const copy of this.#copies.values()) copy.write(name, line)
-        this.#height = Math.max(this.#height, line.height)
-      }
-    } while (tail.progressed)
-  }
+async function newLines(tail: StreamTail): Promise<StreamLine[]> {
+  const lines: StreamLine[] = []
+  do lines.push(...(await tail.read(Date.now())))
+  while (tail.progressed)
+  return lines
 }
