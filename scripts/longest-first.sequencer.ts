@@ -5,8 +5,9 @@ import { basename } from 'node:path'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 const LONGEST = [
-  'console',
   'soak',
+  'repair',
+  'console',
   'archive',
   'sim',
   'package',
@@ -20,6 +21,8 @@ const LONGEST = [
   'rehearsal',
   'streams',
   'crash',
+  'full',
+  'refiled.worker',
 ].map((name) => `${name}.test.ts`)
 
 export class LongestFirst extends BaseSequencer {

@@ -118,6 +118,8 @@ const COMMANDS: Readonly<Record<string, readonly [args: string, code: number, sa
   keys: ['list', 1, /"npm start"/],
   admin: ['feed status', 1, /"npm start"/],
   backfill: ['--from 1 src', 1, /"npm start"/],
+  repair: ['--once src=src', 1, /"npm start"/],
+  export: ['--nope', 2, UNKNOWN],
   watch: ['BTC', 1, /"npm start"/],
 }
 

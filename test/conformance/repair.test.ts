@@ -12,7 +12,9 @@ import { until } from '../kit/until.ts'
 
 const LOST_BLOCKS = 200
 const HOURLY = /\/\d{8}\/\d+$/
+/** Segments and reports of the archive come once a minute. */
 const WAIT = { withinMs: 240_000, everyMs: 200 }
+const TIMEOUT_MS = 600_000
 
 interface Status {
   readonly height: number | null
@@ -125,7 +127,7 @@ beforeAll(async () => {
     return gaps.some(({ from }) => from === gap.from)
   }
   await until(isArchived, 'the gap is not archived', WAIT)
-})
+}, TIMEOUT_MS)
 
 afterAll(async () => {
   for (const program of programs.toReversed()) await program.end('SIGKILL')
@@ -135,67 +137,71 @@ afterAll(async () => {
 })
 
 // Field test T1
-it('a gap is filled with the rows that another node has', async () => {
-  expect(gap).toMatchObject({ repair: 'open', repairedFrom: [] })
-  const lost = fillsOfCopy(gap.from, gap.to)
-  expect(lost.length).toBeGreaterThan(50)
-  const counts = Map.groupBy(lost, ({ fill: [user] }) => user)
-  const [user = ''] = [...counts].sort((a, b) => b[1].length - a[1].length)[0] ?? []
-  const times = lost.map(({ fill: [, fill] }) => fill.time)
-  const range = { startTime: Math.min(...times), endTime: Math.max(...times) }
-  const wanted = lost.flatMap(({ fill: [owner, fill] }) => (owner === user ? [fill.tid] : []))
-  const tids = async () =>
-    (await list<{ tid: number }>({ type: 'userFillsByTime', user, ...range })).map(({ tid }) => tid)
-  // The rows in question are not there.
-  expect((await tids()).filter((tid) => wanted.includes(tid))).toEqual([])
+it(
+  'a gap is filled with the rows that another node has',
+  async () => {
+    expect(gap).toMatchObject({ repair: 'open', repairedFrom: [] })
+    const lost = fillsOfCopy(gap.from, gap.to)
+    expect(lost.length).toBeGreaterThan(50)
+    const counts = Map.groupBy(lost, ({ fill: [user] }) => user)
+    const [user = ''] = [...counts].sort((a, b) => b[1].length - a[1].length)[0] ?? []
+    const times = lost.map(({ fill: [, fill] }) => fill.time)
+    const range = { startTime: Math.min(...times), endTime: Math.max(...times) }
+    const wanted = lost.flatMap(({ fill: [owner, fill] }) => (owner === user ? [fill.tid] : []))
+    const tids = async () =>
+      (await list<{ tid: number }>({ type: 'userFillsByTime', user, ...range })).map(({ tid }) => tid)
+    // The rows in question are not there.
+    expect((await tids()).filter((tid) => wanted.includes(tid))).toEqual([])
 
-  const args = ['--url', world.url, '--once', '--min-age', '0', `second=${copy}`]
-  const repair = run('cli/repair.node.ts', args, { ADMIN_TOKEN })
-  programs.push(repair)
-  await until(() => repair.process.exitCode !== null, 'the repair does not end', WAIT)
-  expect([repair.process.exitCode, repair.lines.at(-1)]).toEqual([
-    0,
-    `Repaired ${gap.to - gap.from + 1} blocks. Gaps: 0 open, 0 beyond repair.`,
-  ])
+    const args = ['--url', world.url, '--once', '--min-age', '0', `second=${copy}`]
+    const repair = run('cli/repair.node.ts', args, { ADMIN_TOKEN })
+    programs.push(repair)
+    await until(() => repair.process.exitCode !== null, 'the repair does not end', WAIT)
+    expect([repair.process.exitCode, repair.lines.at(-1)]).toEqual([
+      0,
+      `Repaired ${gap.to - gap.from + 1} blocks. Gaps: 0 open, 0 beyond repair.`,
+    ])
 
-  const isRepaired = async () => (await status()).gaps.find(({ from }) => from === gap.from)?.repair === 'repaired'
-  await until(isRepaired, 'the status does not show the repair', WAIT)
-  expect((await status()).gaps.find(({ from }) => from === gap.from)).toMatchObject({ repairedFrom: ['second'] })
-  await until(async () => (await tids()).some((tid) => wanted.includes(tid)), 'no file has the rows', WAIT)
-  const sorted = (list: readonly number[]) => list.toSorted((a, b) => a - b)
-  expect(sorted((await tids()).filter((tid) => wanted.includes(tid)))).toEqual(sorted(wanted))
+    const isRepaired = async () => (await status()).gaps.find(({ from }) => from === gap.from)?.repair === 'repaired'
+    await until(isRepaired, 'the status does not show the repair', WAIT)
+    expect((await status()).gaps.find(({ from }) => from === gap.from)).toMatchObject({ repairedFrom: ['second'] })
+    await until(async () => (await tids()).some((tid) => wanted.includes(tid)), 'no file has the rows', WAIT)
+    const sorted = (list: readonly number[]) => list.toSorted((a, b) => a - b)
+    expect(sorted((await tids()).filter((tid) => wanted.includes(tid)))).toEqual(sorted(wanted))
 
-  // Candles of the minutes of the gap equal the exchange's.
-  const candles = {
-    type: 'candleSnapshot',
-    req: { coin: 'BTC', interval: '1m', startTime: range.startTime - 60_000, endTime: range.endTime },
-  }
-  const ofNode = (await (
-    await fetch(`${node}/info`, {
-      method: 'POST',
-      body: JSON.stringify(candles),
-      headers: { 'content-type': 'application/json' },
-    })
-  ).json()) as { T: number }[]
-  const closed = ofNode.filter(({ T }) => T < range.endTime)
-  await until(
-    async () =>
-      JSON.stringify((await list<{ T: number }>(candles)).filter(({ T }) => T < range.endTime)) ===
-      JSON.stringify(closed),
-    'candles differ',
-    WAIT,
-  )
+    // Candles of the minutes of the gap equal the exchange's.
+    const candles = {
+      type: 'candleSnapshot',
+      req: { coin: 'BTC', interval: '1m', startTime: range.startTime - 60_000, endTime: range.endTime },
+    }
+    const ofNode = (await (
+      await fetch(`${node}/info`, {
+        method: 'POST',
+        body: JSON.stringify(candles),
+        headers: { 'content-type': 'application/json' },
+      })
+    ).json()) as { T: number }[]
+    const closed = ofNode.filter(({ T }) => T < range.endTime)
+    await until(
+      async () =>
+        JSON.stringify((await list<{ T: number }>(candles)).filter(({ T }) => T < range.endTime)) ===
+        JSON.stringify(closed),
+      'candles differ',
+      WAIT,
+    )
 
-  // The pipeline is offered what it missed, once, and marked.
-  expect(delivered.filter(({ _repaired }) => _repaired)).toEqual([])
-  for (const state of ['paused', 'running']) await platform('PUT', `${pipeline}/`, { status: state })
-  await until(
-    () => delivered.filter(({ _repaired }) => _repaired).length >= lost.length,
-    'the pipeline gets no rows',
-    WAIT,
-  )
-  const late = delivered.filter(({ _repaired }) => _repaired)
-  expect(late.map(({ _height, user: owner, tid }) => [_height, owner, tid])).toEqual(
-    lost.map(({ height, fill: [owner, { tid }] }) => [height, owner, tid]),
-  )
-})
+    // The pipeline is offered what it missed, once, and marked.
+    expect(delivered.filter(({ _repaired }) => _repaired)).toEqual([])
+    for (const state of ['paused', 'running']) await platform('PUT', `${pipeline}/`, { status: state })
+    await until(
+      () => delivered.filter(({ _repaired }) => _repaired).length >= lost.length,
+      'the pipeline gets no rows',
+      WAIT,
+    )
+    const late = delivered.filter(({ _repaired }) => _repaired)
+    expect(late.map(({ _height, user: owner, tid }) => [_height, owner, tid])).toEqual(
+      lost.map(({ height, fill: [owner, { tid }] }) => [height, owner, tid]),
+    )
+  },
+  TIMEOUT_MS,
+)

@@ -40,6 +40,8 @@ const GUARD_MS = 90_000
 const ROUND_MAX_MS = 600_000
 const MAX_MESSAGE_CHARS = 300
 const BACKFILL_MEMORY_TRIES = 20
+/** Delay of the report of a repair, so that many requests cause one. */
+const REPORT_MS = 5_000
 
 export class Archiver extends DurableObject<Cloudflare.Env> implements RetentionApi {
   readonly #settings: ArchiveSettings
@@ -74,8 +76,18 @@ export class Archiver extends DurableObject<Cloudflare.Env> implements Retention
     const release = await reserveForBackfill()
     if (release === null) return { refused: 'busy' }
     const answer = await this.#backfillQueue.write(request).finally(release)
-    if ('segments' in answer && answer.segments > 0) this.#wakeCompactor()
+    if ('segments' in answer && answer.segments > 0) {
+      this.#wakeCompactor()
+      await this.#roundWithin(REPORT_MS)
+    }
     return answer
+  }
+
+  /** The log shows a repair once a round has reported it. */
+  async #roundWithin(ms: number): Promise<void> {
+    const latest = Date.now() + ms
+    const alarm = await this.ctx.storage.getAlarm()
+    if (alarm === null || alarm > latest) await this.ctx.storage.setAlarm(latest)
   }
 
   async wake(): Promise<void> {
