@@ -119,7 +119,7 @@ const COMMANDS: Readonly<Record<string, readonly [args: string, code: number, sa
   admin: ['feed status', 1, /"npm start"/],
   backfill: ['--from 1 src', 1, /"npm start"/],
   repair: ['--once src=src', 1, /"npm start"/],
-  export: ['--nope', 2, UNKNOWN],
+  export: ['', 2, /^error: required option '--for <format>'/],
   watch: ['BTC', 1, /"npm start"/],
 }
 

@@ -169,26 +169,22 @@ it(
     const sorted = (list: readonly number[]) => list.toSorted((a, b) => a - b)
     expect(sorted((await tids()).filter((tid) => wanted.includes(tid)))).toEqual(sorted(wanted))
 
-    // Candles of the minutes of the gap equal the exchange's.
-    const candles = {
-      type: 'candleSnapshot',
-      req: { coin: 'BTC', interval: '1m', startTime: range.startTime - 60_000, endTime: range.endTime },
+    // Candles of whole minutes up to the one after the gap equal the exchange's.
+    const { from } = await world.ask<{ from: { time: number } }>('GET', '/history/backfill')
+    const minutes = { startTime: from.time, endTime: range.endTime + 60_000 }
+    const candles = { type: 'candleSnapshot', req: { coin: 'BTC', interval: '1m', ...minutes } }
+    const isWhole = ({ t }: { t: number }) => t > from.time && t <= minutes.endTime
+    const ofNode = async () => {
+      const headers = { 'content-type': 'application/json' }
+      const answer = await fetch(`${node}/info`, { method: 'POST', body: JSON.stringify(candles), headers })
+      return ((await answer.json()) as { t: number }[]).filter(isWhole)
     }
-    const ofNode = (await (
-      await fetch(`${node}/info`, {
-        method: 'POST',
-        body: JSON.stringify(candles),
-        headers: { 'content-type': 'application/json' },
-      })
-    ).json()) as { T: number }[]
-    const closed = ofNode.filter(({ T }) => T < range.endTime)
-    await until(
-      async () =>
-        JSON.stringify((await list<{ T: number }>(candles)).filter(({ T }) => T < range.endTime)) ===
-        JSON.stringify(closed),
-      'candles differ',
-      WAIT,
-    )
+    const areEqual = async () => {
+      const own = (await list<{ t: number }>(candles)).filter(isWhole)
+      const others = await ofNode()
+      return others.length > 0 && JSON.stringify(own) === JSON.stringify(others)
+    }
+    await until(areEqual, 'candles differ', WAIT)
 
     // The pipeline is offered what it missed, once, and marked.
     expect(delivered.filter(({ _repaired }) => _repaired)).toEqual([])
