@@ -105,8 +105,11 @@ export function childOf(parent: number | undefined, name: string): number | unde
   return childrenOf(parent ?? 0, name)[0]
 }
 
-/** A port for a program that is killed and restarted on it; outside the ephemeral range. */
-export const lastingPort = (): number => 20_000 + (process.pid % 12_000)
+/**
+ * The first of four ports for programs that are killed and restarted on them; outside the ephemeral range. Workers of one
+ * run have consecutive process ids.
+ */
+export const lastingPort = (): number => 20_000 + 4 * (process.pid % 3_000)
 
 /** A temporary folder, deleted by `remove`. */
 export function scratch(): { readonly path: string; readonly remove: () => void } {
