@@ -10,8 +10,8 @@ it.each([
   ['Compactor', () => env.COMPACTOR.getByName('without memory')],
 ])('the %s waits while there is too little of it', async (_, stub) => {
   const { round, merge } = TASK_BYTES
-  // Archivers of other tests in this isolate may still have some of it.
-  const reserveAll = () => archiveMemory.reserve(round + merge, Date.now(), 60_000)
+  // Objects that were reset when another test of this isolate ended never free their part: an hour later it has expired.
+  const reserveAll = () => archiveMemory.reserve(round + merge, Date.now() + 3_600_000, 60_000)
   const free = await vi.waitUntil(reserveAll, { timeout: 40_000, interval: 50 })
   const nextMs = () =>
     runInDurableObject(stub(), async (object, { storage }) => {

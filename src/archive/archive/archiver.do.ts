@@ -40,6 +40,8 @@ const GUARD_MS = 90_000
 const ROUND_MAX_MS = 600_000
 const MAX_MESSAGE_CHARS = 300
 const BACKFILL_MEMORY_TRIES = 20
+/** An object that is reset during an import never frees its memory. */
+const BACKFILL_MAX_MS = 120_000
 /** Delay of the report of a repair, so that many requests cause one. */
 const REPORT_MS = 5_000
 
@@ -51,6 +53,8 @@ export class Archiver extends DurableObject<Cloudflare.Env> implements Retention
   readonly #retention: Retention | null
   readonly #backfill: BackfillStore | null
   #outcomes: readonly GapOutcome[] = []
+  /** True if a round found too little memory. Imports then let it go first. */
+  #isRoundWaiting = false
   #failures = 0
   /** True if a notification arrived during a round, which may have read the log too early. */
   #hasPendingWake = false
@@ -73,7 +77,7 @@ export class Archiver extends DurableObject<Cloudflare.Env> implements Retention
 
   async backfill(request: BackfillRequest): Promise<BackfillResult> {
     if (!this.#backfillQueue) return { refused: 'empty' }
-    const release = await reserveForBackfill()
+    const release = await this.#reserveForBackfill()
     if (release === null) return { refused: 'busy' }
     const answer = await this.#backfillQueue.write(request).finally(release)
     if ('segments' in answer && answer.segments > 0) {
@@ -81,6 +85,18 @@ export class Archiver extends DurableObject<Cloudflare.Env> implements Retention
       await this.#roundWithin(REPORT_MS)
     }
     return answer
+  }
+
+  /** Waits for memory, because a round or a merge takes seconds. Null: there was none. */
+  async #reserveForBackfill(): Promise<(() => void) | null> {
+    for (let tries = 0; tries < BACKFILL_MEMORY_TRIES; tries++) {
+      const release = this.#isRoundWaiting
+        ? null
+        : archiveMemory.reserve(TASK_BYTES.backfill, Date.now(), BACKFILL_MAX_MS)
+      if (release !== null) return release
+      await sleep(MEMORY_RETRY_MS)
+    }
+    return null
   }
 
   /** The log shows a repair once a round has reported it. */
@@ -131,6 +147,7 @@ export class Archiver extends DurableObject<Cloudflare.Env> implements Retention
 
   async #round(archiving: ArchiveRunner): Promise<number | null> {
     const release = archiveMemory.reserve(TASK_BYTES.round, Date.now(), ROUND_MAX_MS)
+    this.#isRoundWaiting = release === null
     if (release === null) return MEMORY_RETRY_MS
     try {
       await this.#readOutcomes()
@@ -204,16 +221,6 @@ async function blocksOf(archive: StoredArchive, segment: ArchivedSegment): Promi
     if (!(error instanceof ArchiveDamage)) throw error
   }
   return blocks
-}
-
-/** Waits for memory, because a round or a merge takes seconds. Null: there was none. */
-async function reserveForBackfill(): Promise<(() => void) | null> {
-  for (let tries = 0; tries < BACKFILL_MEMORY_TRIES; tries++) {
-    const release = archiveMemory.reserve(TASK_BYTES.backfill, Date.now(), ROUND_MAX_MS)
-    if (release !== null) return release
-    await sleep(MEMORY_RETRY_MS)
-  }
-  return null
 }
 
 const retentionClock = ({ last }: ArchiveState) => ({ nowMs: Date.now(), newestMs: last?.time ?? 0 })
