@@ -56,7 +56,7 @@ export class Archiver extends DurableObject<Cloudflare.Env> implements Retention
   /** True if a round found too little memory. Imports then let it go first. */
   #isRoundWaiting = false
   #failures = 0
-  /** True if a notification arrived during a round, which may have read the log too early. */
+  /** True if a notification or an import came during a round, which may have read too early. */
   #hasPendingWake = false
 
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
@@ -99,8 +99,9 @@ export class Archiver extends DurableObject<Cloudflare.Env> implements Retention
     return null
   }
 
-  /** The log shows a repair once a round has reported it. */
+  /** The log shows a repair once a round has reported it. A round that runs now may have read the repairs too early. */
   async #roundWithin(ms: number): Promise<void> {
+    this.#hasPendingWake = true
     const latest = Date.now() + ms
     const alarm = await this.ctx.storage.getAlarm()
     if (alarm === null || alarm > latest) await this.ctx.storage.setAlarm(latest)
@@ -187,7 +188,7 @@ export class Archiver extends DurableObject<Cloudflare.Env> implements Retention
   }
 
   #backfillPorts(storage: ArchiveStorage, archiving: ArchiveRunner): BackfillPorts {
-    const store = this.#backfill ?? new BackfillStore(storage)
+    const store = new BackfillStore(storage)
     const archive = new StoredArchive(storage)
     const writer = new ArchiveWriter(storage)
     const { chain } = storage

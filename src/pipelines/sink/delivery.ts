@@ -5,11 +5,14 @@
 //                        ▲                       │ failed: retry the same batch after a delay
 //                        └───────────────────────┘ last attempt failed: stop, or store a dead letter
 //
-// Invariants (docs/reference/pipelines.md): at least once, in block order; one batch is in flight, whose range is stored before
-// its first attempt and is the same for every attempt; a batch is sent only if the balance covers it, under a key that was valid
-// KEY_CHECK_MS ago; the cursor and the amount owed are stored in one write after the destination has confirmed, so that a crash
-// loses nothing and repeated reports change nothing; a waiting object has an alarm that reports what is owed; missing data is always
-// reported. Dead letters are sent again oldest first, between batches; a delivered one is recorded before it is removed.
+// Rows of heights that the archive got behind the cursor come between two batches (repair-rows.ts).
+//
+// Invariants (docs/reference/pipelines.md): at least once, in block order except for repaired heights; one batch is in flight,
+// whose range is stored before its first attempt and is the same for every attempt; a batch is sent only if the balance covers
+// it, under a key that was valid KEY_CHECK_MS ago; the cursor and the amount owed are stored in one write after the destination
+// has confirmed, so that a crash loses nothing and repeated reports change nothing; a waiting object has an alarm that reports
+// what is owed; missing data is always reported. Dead letters are sent again oldest first, between batches; a delivered one is
+// recorded before it is removed.
 
 import type { MicroCredits } from '../../core/amount.ts'
 import { type Backoff, backoffMs } from '../../core/backoff.ts'
