@@ -1,7 +1,7 @@
 // One turn of the Compactor: writes a file for one minute of the archive, merges lower files into one object of an hour,
-// day or month, or writes positions after a day. Invariants: a turn depends only on stored state; objects are written before their rows, and all
-// rows of a turn are written together, so that an interrupted turn writes the same names and bytes again; a row is in
-// exactly one live file; a damaged file blocks only files that are built from its heights.
+// day or month, or writes positions after a day. Invariants: a turn depends only on stored state; objects are written
+// before their rows, and all rows of a turn are written together, so that an interrupted turn writes the same names and
+// bytes again; a row is in exactly one live file; a damaged file blocks only files that are built from its heights.
 
 import { DAY_MS } from '../../core/time.ts'
 import { ArchiveDamage, type ArchivedSegment, type ArchiveReader, type UnfiledRange } from '../archive/archive-read.ts'
