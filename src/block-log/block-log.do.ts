@@ -216,10 +216,10 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
 
     const { epoch, height, booksKnown: wereKnown } = this.#blocks.chain
     const booksKnown = epoch !== null && wereKnown && block.books !== null
-    const { oracle: _oracle, writer: _writer, replica: _replica, ...bare } = block
-    const rows = { ...this.#trust.optionalRowsFor(feeder, block), l4: this.#l4Seeds.acceptRows(block.l4) }
-    const known = { ...bare, books: booksKnown ? block.books : null, ...rows }
-    const texts = encodeBlock(known, booksKnown ? epoch : null, this.#blocks.builderAttributions(block.fills))
+    const optional = { ...this.#trust.optionalPartsFor(feeder, block), l4: this.#l4Seeds.acceptRows(block.l4) }
+    const { time, fills } = block
+    const known = { height: block.height, time, fills, ...optional, books: booksKnown ? block.books : null }
+    const texts = encodeBlock(known, booksKnown ? epoch : null, this.#blocks.builderAttributions(fills))
     if (block.books && !booksKnown) this.#bookSeeds.requestAll()
     if (booksKnown) this.#bookSeeds.addCoins(block.books ?? [])
     this.#trust.onTaken(texts, feeder)

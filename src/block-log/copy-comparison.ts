@@ -1,5 +1,5 @@
 // Compares the copies of a block that different feeders send. The first copy is kept. A later copy with different
-// events is counted. A later copy with different books is compared coin by coin. When a feeder verifies its books, it
+// fills is counted. A later copy with different books is compared coin by coin. When a feeder verifies its books, it
 // becomes known which copy was wrong.
 
 import { BoundedMap } from '../core/bounded-map.ts'
@@ -18,6 +18,12 @@ interface BlockCopy {
   readonly feeder: string
 }
 
+/**
+ * `same`: the fills are equal, or the accepted copy is no longer known. `contradiction`: a feeder contradicts its own
+ * fills, because its node started over or belongs to a different chain.
+ */
+type Verdict = 'same' | 'different' | 'contradiction'
+
 export class CopyComparison {
   readonly #digests = new Map<number, BlockTexts['digests'] & { readonly feeder: string }>()
   readonly wrong = new WrongBooks()
@@ -34,25 +40,22 @@ export class CopyComparison {
     }
   }
 
-  /**
-   * Compares a later copy with the accepted one. `stored` reads the books of the accepted copy. Returns false if a
-   * feeder contradicts its own events, because its node started over or belongs to a different chain.
-   */
-  compare({ texts, feeder }: BlockCopy, nowMs: number, stored: () => BooksTexts | undefined): boolean {
+  /** Compares a later copy with the accepted one. `stored` reads the books of the accepted copy. */
+  compare({ texts, feeder }: BlockCopy, nowMs: number, stored: () => BooksTexts | undefined): Verdict {
     const first = this.#digests.get(texts.height)
-    if (!first) return true
-    if (first.events !== texts.digests.events) {
+    if (!first) return 'same'
+    if (first.fills !== texts.digests.fills) {
       this.disagreements++
-      return first.feeder !== feeder
+      return first.feeder === feeder ? 'contradiction' : 'different'
     }
     const { books } = texts.digests
-    if (first.feeder === feeder || first.books === null || books === null || first.books === books) return true
+    if (first.feeder === feeder || first.books === null || books === null || first.books === books) return 'same'
     this.disagreements++
-    if (nowMs - this.#comparedMs < COMPARE_EVERY_MS) return true
+    if (nowMs - this.#comparedMs < COMPARE_EVERY_MS) return 'same'
     this.#comparedMs = nowMs
     for (const coin of differingCoins(stored()?.books ?? [], texts.books ?? []))
       this.wrong.onDispute(coin, first.feeder, feeder, texts.height, nowMs)
-    return true
+    return 'same'
   }
 
   /** Clears everything. Called when a different chain starts. */

@@ -9,8 +9,8 @@ import type { LogStatus } from '../protocol/feed/status-shape.ts'
 import { startedOverMessage } from './chain.ts'
 import { CompletenessUpgrade, NEAR_MS } from './completeness-upgrade.ts'
 import { CopyComparison } from './copy-comparison.ts'
-import { ExtraRows } from './extra-rows.ts'
 import type { FeederLinks, FeederSocket } from './feeder-links.do.ts'
+import { type OptionalParts, OptionalRows } from './optional-rows.ts'
 import type { ReaderLinks } from './reader-links.do.ts'
 import { ReplicaContinuity } from './replica-continuity.ts'
 import type { RetainedBlocks } from './retained-blocks.do.ts'
@@ -27,7 +27,7 @@ export class FeederTrust {
   readonly #readers: ReaderLinks
   readonly #comparison = new CopyComparison()
   readonly #completeness = new CompletenessUpgrade()
-  readonly #extras = new ExtraRows()
+  readonly #optional = new OptionalRows()
   readonly #replica = new ReplicaContinuity()
   readonly #startedMs = Date.now()
   /** Height of a block that was skipped for now, because its book changes are unknown. */
@@ -48,28 +48,29 @@ export class FeederTrust {
     this.#comparison.onTaken({ texts, feeder: feeder.name })
   }
 
-  /** Returns the optional rows to send with an accepted block, some of which may be from other copies. */
-  optionalRowsFor(feeder: FeederSocket, block: Block): Pick<Block, 'orders' | 'oracle' | 'writer' | 'replica'> {
+  /** Returns the optional parts to send with an accepted block. Some of their rows may be from other copies. */
+  optionalPartsFor(feeder: FeederSocket, block: Block): OptionalParts & Pick<Block, 'orders' | 'replica'> {
     const replica = this.#replica.onTaken(block)
-    return { orders: this.#completeness.onTaken(feeder, block), ...this.#extras.onTaken(block), replica }
+    return { orders: this.#completeness.onTaken(feeder, block), ...this.#optional.onTaken(block), replica }
   }
 
   /**
-   * Compares another copy of a block that is already accepted. The first copy is kept. A feeder that contradicts its
-   * own copy is on a different chain.
+   * Compares another copy of a block that is already accepted. The first copy is kept, and gets the rows that only the
+   * other one has. A feeder that contradicts its own copy is on a different chain.
    */
   compare(feeder: FeederSocket, block: Block): void {
-    const { height } = block
+    const { height, time, fills, books } = block
     this.#completeness.onCopy(feeder, block, Date.now())
-    this.#completeness.onCompared(feeder, block)
-    this.#extras.onCompared(block)
-    // These parts are removed, because they are not compared and may be large.
-    const unknown = { payments: undefined, oracle: undefined, writer: undefined, replica: undefined }
-    const bare = { ...block, orders: [], l4: [], ...unknown }
-    const copy = { texts: encodeBlock(bare, null), feeder: feeder.name }
     const { durable, chain } = this.#blocks
-    if (!this.#comparison.compare(copy, Date.now(), () => this.#blocks.booksAt(height)))
-      return feeder.sendConflict(startedOverMessage(height, chain.height ?? height))
+    // The other parts are not compared, and may be large.
+    const texts = encodeBlock({ height, time, fills, ledger: [], funding: [], books }, null)
+    const copy = { texts, feeder: feeder.name }
+    const verdict = this.#comparison.compare(copy, Date.now(), () => this.#blocks.booksAt(height))
+    if (verdict === 'contradiction') return feeder.sendConflict(startedOverMessage(height, chain.height ?? height))
+    if (verdict === 'same') {
+      this.#completeness.onCompared(feeder, block)
+      this.#optional.onCompared(block)
+    }
     if (durable !== null && height <= durable) feeder.send({ type: 'ack', height: durable })
   }
 
@@ -170,7 +171,7 @@ export class FeederTrust {
     this.#deferredHeight = null
     this.#comparison.clear()
     this.#completeness.clear()
-    this.#extras.clear()
+    this.#optional.clear()
     this.#replica.clear()
   }
 }

@@ -47,10 +47,10 @@ export interface BlockTexts {
   /** JSON string of the entries of signed actions, which are not sent to readers; '' if they are unknown. */
   readonly replica: string
   /**
-   * Digests for comparing copies of a block: one of the events, and one of the books. The order of the coins does not
-   * affect the digest of the books.
+   * Digests for comparing copies of a block: one of time and fills, and one of the books. The order of the coins does
+   * not affect the digest of the books.
    */
-  readonly digests: { readonly events: number; readonly books: number | null }
+  readonly digests: { readonly fills: number; readonly books: number | null }
 }
 
 /** The parts of a block that readers of events and order rows get. */
@@ -69,24 +69,25 @@ export function encodeBlock(block: Block, epoch: string | null, through: readonl
   const px: Record<string, string> = {}
   for (const [, fill] of block.fills) if (hasMarketPrice(fill)) px[fill.coin] = fill.px
   const { height, time, fills, ledger, funding, events, twaps, oracle, writer, orders = [], l4 = [] } = block
-  const relay: RelayEvents = { v: LOG_API_VERSION, t: 'events', height, time, fills, ledger }
   const books = block.books?.map((change) => ({ coin: change.coin, text: JSON.stringify(change) })) ?? null
-  const bare = JSON.stringify({
-    ...relay,
-    funding,
-    ...(events && { events }),
-    ...(twaps && { twaps }),
-  })
-  const digests = { events: digest(bare), books: books && digestOf(books) }
-  // Requested rows and extra parts are not part of the digest, because copies of a block may differ in them.
+  // Other parts are not part of the digest, because copies of a block may differ in them.
+  const compared = JSON.stringify({
+    v: LOG_API_VERSION,
+    t: 'events',
+    height,
+    time,
+    fills,
+  } satisfies Partial<RelayEvents>)
+  const digests = { fills: digest(compared), books: books && digestOf(books) }
   const head = { epoch, ...(through.length > 0 && { through }), ...(oracle && { oracle }), ...(writer && { writer }) }
+  const tail = { ledger, funding, ...(events && { events }), ...(twaps && { twaps }) }
   return {
     height,
     time,
     epoch,
     books,
     px,
-    events: `${JSON.stringify(head).slice(0, -1)},${bare.slice(1)}`,
+    events: `${JSON.stringify(head).slice(0, -1)},${compared.slice(1, -1)},${JSON.stringify(tail).slice(1)}`,
     orders: orders.map((row) => ({ user: userOf(row), text: JSON.stringify(row) })),
     l4: new Map(l4.map((rows) => [rows.coin, l4Text(rows)])),
     payments: block.payments === undefined ? '' : paymentsText(block.payments),

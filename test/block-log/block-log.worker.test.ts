@@ -42,6 +42,14 @@ async function seeded(): Promise<string> {
   return (await log().status()).epoch!
 }
 
+const ANN = `0x${'a'.repeat(40)}`
+
+/** The frame of a block as relays get it. */
+async function frameAt(height: number): Promise<string> {
+  const { frames } = await (log() as unknown as BlockLogApi).events({ v: 1, from: height })
+  return frames?.find((text) => (JSON.parse(text) as { height?: number }).height === height) ?? ''
+}
+
 describe('the log', () => {
   // FEED-10, FEED-16
   it('accepts blocks in order, acknowledges durable blocks, and hubs follow', async () => {
@@ -119,24 +127,50 @@ describe('the log', () => {
   // FEED-21
   it('refuses a node that started over until the feed is reset', async () => {
     await seeded()
-    feeder.block(base + 1, [], { events: [1] })
-    feeder.block(base + 1, [], { events: [2] })
+    feeder.block(base + 1, [])
+    feeder.block(base + 1, [], { fills: [[ANN, fillWith({})]] })
     expect((await feeder.next('conflict')).reason).toContain('started over')
     expect((await log().status()).disagreements).toBeGreaterThan(0)
   })
 
-  // FEED-20
-  it('counts a differing copy of another feeder and continues', async () => {
+  // FEED-20, FEED-41
+  it('counts a differing copy of another feeder, uses no row of it, and continues', async () => {
     await seeded()
-    feeder.block(base + 1, [], { events: [1] })
+    feeder.block(base + 1, [])
     await feeder.acked(base + 1)
     const second = await FakeFeeder.connect()
     second.hello(base, base + 1, 'second')
     await second.next('welcome')
-    second.block(base + 1, [], { events: [2] })
+    second.block(base + 1, [], { fills: [[ANN, fillWith({})]], events: ['of another chain'] })
     second.block(base + 2, [])
     await second.acked(base + 2)
-    expect((await log().status()).feeders.map(({ conflict }) => conflict)).toEqual([null, null])
+    const status = await log().status()
+    expect(status.disagreements).toBeGreaterThan(0)
+    expect(status.feeders.map(({ conflict }) => conflict)).toEqual([null, null])
+    expect(await frameAt(base + 2)).not.toContain('of another chain')
+    second.close()
+  })
+
+  // FEED-41
+  it('sends a row of a copy that came second with the next block, once, and lets a feeder add rows to its own copy', async () => {
+    await seeded()
+    const before = (await log().status()).disagreements
+    const second = await FakeFeeder.connect()
+    second.hello(base, base, 'second')
+    await second.next('welcome')
+    const deposit = { users: [ANN], time: 5, hash: '0x1', delta: { type: 'deposit', usdc: '1.0' } }
+    feeder.block(base + 1, [])
+    await feeder.acked(base + 1)
+    second.block(base + 1, [], { ledger: [deposit] })
+    second.block(base + 2, [])
+    await second.acked(base + 2)
+    feeder.block(base + 1, [], { ledger: [deposit] })
+    feeder.block(base + 2, [], { ledger: [deposit] })
+    feeder.block(base + 3, [], { ledger: [deposit] })
+    await feeder.acked(base + 3)
+    const frames = await Promise.all([1, 2, 3].map((i) => frameAt(base + i)))
+    expect(frames.map((frame) => (JSON.parse(frame) as { ledger: object[] }).ledger)).toEqual([[], [deposit], []])
+    expect((await log().status()).disagreements).toBe(before)
     second.close()
   })
 })
@@ -182,8 +216,8 @@ describe('retained fills', () => {
 
   it('come in pages, newest first, each height once, and show gaps', async () => {
     await seeded()
-    const filler = ['x'.repeat(400_000)]
-    for (let i = 1; i <= 6; i++) feeder.block(base + i, [], { fills: [[ann, fillOf(i)]], events: filler })
+    const filler = (i: number) => [`${i}${'x'.repeat(400_000)}`]
+    for (let i = 1; i <= 6; i++) feeder.block(base + i, [], { fills: [[ann, fillOf(i)]], events: filler(i) })
     await feeder.acked(base + 6)
     feeder.send({ type: 'gone', first: base + 10 })
     feeder.block(base + 10, null, { fills: [[ann, fillOf(10)]] })
@@ -206,8 +240,8 @@ describe('retained fills', () => {
 
   it('are returned even if replays have used up their budget for the second', async () => {
     await seeded()
-    const filler = ['x'.repeat(450_000)]
-    for (let i = 1; i <= 4; i++) feeder.block(base + i, [], { fills: [[ann, fillOf(i)]], events: filler })
+    const filler = (i: number) => [`${i}${'x'.repeat(450_000)}`]
+    for (let i = 1; i <= 4; i++) feeder.block(base + i, [], { fills: [[ann, fillOf(i)]], events: filler(i) })
     await feeder.acked(base + 4)
     const api = log() as unknown as BlockLogApi
     const pages = await Promise.all(Array.from({ length: 120 }, () => api.events({ v: 1, from: base + 1 })))
@@ -283,8 +317,8 @@ describe('two feeders', () => {
 
   it('a feeder whose node does not continue the log declares no gap', async () => {
     await seeded()
-    feeder.block(base + 1, [], { events: [1] })
-    feeder.block(base + 1, [], { events: [2] })
+    feeder.block(base + 1, [])
+    feeder.block(base + 1, [], { fills: [[ANN, fillWith({})]] })
     await feeder.next('conflict')
     feeder.send({ type: 'gone', first: base + 500 })
     feeder.send({ type: 'nonsense' })

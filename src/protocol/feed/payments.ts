@@ -41,6 +41,11 @@ export function readPayments(entry: string): UserPayments {
   return { user: fields[0] ?? '', time: Number(fields[1]), rows }
 }
 
+/** The time of an entry, as text. The user before it has 42 characters. */
+export function paidAt(entry: string): string {
+  return entry.slice(43, entry.indexOf(' ', 43))
+}
+
 const PAYMENTS_START = '{"payments":['
 /** End of the list. It cannot occur within an entry, because every entry ends with a digit. */
 const PAYMENTS_END = '],"'
