@@ -15,7 +15,7 @@ import { SourceError } from './backfill/read-blocks.ts'
 import { readTarget, sendBatch } from './backfill/target.node.ts'
 import type { ArchivedRange, Window } from './backfill/window.ts'
 import type { GatewayClient } from './gateway.node.ts'
-import { pauseMs } from './repair/repair-plan.ts'
+import { pauseMs, restMs } from './repair/repair-plan.ts'
 import { type PassResult, type RepairPorts, repairPass, type SourceResult } from './repair/repairer.ts'
 import { type CommandResult, commandRunner, gatewayProgram, processShell, type Shell } from './shell.node.ts'
 
@@ -127,12 +127,16 @@ async function importFrom(
 ): Promise<Result<SourceResult, string>> {
   const faults: string[] = []
   let refusal: string | null = null
+  let restUntilMs = 0
   try {
     const opened = await openSource(source, window, { chain, held }, options, { ...shell, note: () => {} })
     if (!opened.ok) return ok({ kind: 'failed', message: opened.error })
     const run = new BackfillRun(window, held, {
       send: async (batch) => {
+        await sleep(Math.max(0, restUntilMs - shell.now()))
+        const startMs = shell.now()
         const sent = await sendBatch(gateway, name, batch, { note: shell.note, isStopped })
+        restUntilMs = shell.now() + restMs(shell.now() - startMs)
         if (sent.ok) return sent
         if (sent.error.isRefused) refusal = sent.error.sentence
         return err(sent.error.sentence)

@@ -66,6 +66,16 @@ export function pauseMs(everyMs: number, failures: number): number {
   return Math.max(everyMs, grown)
 }
 
+/** A repair takes at most this share of the time of a gateway on one machine, which serves its clients in between. */
+const IMPORT_SHARE = 1 / 3
+/** A batch that takes longer than this waited for something else. */
+const MAX_REST_MS = 5_000
+
+/** Pause after a batch that took the gateway `tookMs`. */
+export function restMs(tookMs: number): number {
+  return Math.min(MAX_REST_MS, Math.max(0, tookMs) * (1 / IMPORT_SHARE - 1))
+}
+
 /** Whether no source is left that could have the heights. `attempts`: the last one of each source. */
 export function isBeyondRepair(attempts: readonly Attempt[], sources: readonly string[]): boolean {
   return sources.every((name) => {

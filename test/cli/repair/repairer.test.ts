@@ -3,7 +3,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { ArchivedRange, GapState } from '../../../src/cli/backfill/window.ts'
-import { dueRepairs, pauseMs } from '../../../src/cli/repair/repair-plan.ts'
+import { dueRepairs, pauseMs, restMs } from '../../../src/cli/repair/repair-plan.ts'
 import {
   type AttemptRecord,
   type RepairPorts,
@@ -201,4 +201,8 @@ describe('a repair', () => {
 it('the pause after failed passes grows up to an hour', () => {
   expect([0, 1, 2, 9].map((failures) => pauseMs(30_000, failures))).toEqual([30_000, 60_000, 120_000, 3_600_000])
   expect(pauseMs(7_200_000, 3)).toBe(7_200_000)
+})
+
+it('the gateway imports for at most a third of the time', () => {
+  expect([0, 300, 60_000].map(restMs)).toEqual([0, 600, 5_000])
 })
