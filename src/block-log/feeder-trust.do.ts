@@ -51,7 +51,7 @@ export class FeederTrust {
   /** Returns the optional parts to send with an accepted block. Some of their rows may be from other copies. */
   optionalPartsFor(feeder: FeederSocket, block: Block): OptionalParts & Pick<Block, 'orders' | 'replica'> {
     const replica = this.#replica.onTaken(block)
-    return { orders: this.#completeness.onTaken(feeder, block), ...this.#optional.onTaken(block), replica }
+    return { orders: this.#completeness.onTaken(feeder, block), ...this.#optional.onTaken(block, feeder.name), replica }
   }
 
   /**
@@ -69,7 +69,7 @@ export class FeederTrust {
     if (verdict === 'contradiction') return feeder.sendConflict(startedOverMessage(height, chain.height ?? height))
     if (verdict === 'same') {
       this.#completeness.onCompared(feeder, block)
-      this.#optional.onCompared(block)
+      this.#optional.onCompared(block, feeder.name)
     }
     if (durable !== null && height <= durable) feeder.send({ type: 'ack', height: durable })
   }

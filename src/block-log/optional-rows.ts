@@ -3,19 +3,19 @@
 // sent once, with its block or with the next one; rows that were sent before this object started are not sent again.
 
 import { BoundedMap } from '../core/bounded-map.ts'
-import type { Block } from '../protocol/feed/block.ts'
+import type { Block, CoinFunding } from '../protocol/feed/block.ts'
 import { paidAt } from '../protocol/feed/payments.ts'
 import { digest } from './segment.ts'
 
 /** Rows of older copies are not sent: 17 seconds of blocks. */
 const MAX_HEIGHTS = 256
 /**
- * The same row at most this many heights away is another copy of it. Most rows have a time or a number. A DEX may set
- * equal prices again, but at most every 2.5 seconds, which are 35 blocks.
+ * The same row of another feeder at most this many heights away is another copy of it. Most rows have a time or a number.
+ * A DEX may set equal prices again, but at most every 2.5 seconds, which are 35 blocks.
  */
 const NEAR_HEIGHTS = {
   ledger: MAX_HEIGHTS,
-  funding: 16,
+  funding: MAX_HEIGHTS,
   events: MAX_HEIGHTS,
   twaps: MAX_HEIGHTS,
   oracle: 16,
@@ -25,7 +25,13 @@ type Name = keyof typeof NEAR_HEIGHTS
 const NAMES = Object.keys(NEAR_HEIGHTS) as Name[]
 /** The parts of a block that are joined. */
 export type OptionalParts = Pick<Block, Name | 'payments'>
-type Copy = OptionalParts & Pick<Block, 'height'>
+type Copy = OptionalParts & Pick<Block, 'height' | 'time'>
+
+/** A row that was sent or will be sent with the next block. */
+interface SentRow {
+  readonly height: number
+  readonly feeder: string
+}
 
 const MAX_ROWS = 8_192
 /** Maximum characters that wait for the next block, apart from payments, which a feeder limits. */
@@ -42,9 +48,16 @@ const noRows = (): Record<Name, unknown[]> => ({
   writer: [],
 })
 
+/** `dated`: the row for a later block. */
+interface Unsent {
+  readonly row: unknown
+  readonly dated: unknown
+  readonly units: number
+}
+
 export class OptionalRows {
-  /** Heights of rows that were sent or will be sent with the next block, by digest. */
-  readonly #heights = new BoundedMap<number, number>(MAX_ROWS)
+  /** By digest. */
+  readonly #sent = new BoundedMap<number, SentRow>(MAX_ROWS)
   /** Times of funding whose payments were sent or will be sent with the next block. */
   readonly #paid = new BoundedMap<string, true>(MAX_PAID)
   #late = noRows()
@@ -55,13 +68,15 @@ export class OptionalRows {
   #newest = -1
 
   /** Records an accepted copy. Returns the parts to send with it. */
-  onTaken(copy: Copy): OptionalParts {
+  onTaken(copy: Copy, feeder: string): OptionalParts {
     const { height } = copy
     this.#first ??= height
     this.#newest = height
     const parts: Partial<Record<Name, unknown[]>> = {}
     for (const name of NAMES) {
-      const own = copy[name] && this.#unsent(name, copy).map(({ row }) => row)
+      // Equal rows in two blocks of one feeder are two events.
+      const isOther = (sent: SentRow) => sent.feeder !== feeder
+      const own = copy[name] && this.#unsent(name, copy, feeder, isOther).map(({ row }) => row)
       const late = this.#late[name]
       if (own || late.length > 0) parts[name] = [...late, ...(own ?? [])]
     }
@@ -74,21 +89,21 @@ export class OptionalRows {
   }
 
   /** Records another copy of a block that is already accepted, with the same fills. */
-  onCompared(copy: Copy): void {
+  onCompared(copy: Copy, feeder: string): void {
     const { height } = copy
     if (this.#first === null || height < this.#first || height <= this.#newest - MAX_HEIGHTS) return
     for (const name of NAMES)
-      for (const { row, units } of this.#unsent(name, copy)) {
+      for (const { dated, units } of this.#unsent(name, copy, feeder)) {
         if (this.#lateUnits + units > MAX_LATE_UNITS) continue
         this.#lateUnits += units
-        this.#late[name].push(row)
+        this.#late[name].push(dated)
       }
     this.#latePayments = [...this.#latePayments, ...this.#unsentPayments(copy)]
   }
 
   /** Clears everything. Called when a different chain starts. */
   clear(): void {
-    for (const map of [this.#heights, this.#paid]) while (map.size > 0) map.dropOldest()
+    for (const map of [this.#sent, this.#paid]) while (map.size > 0) map.dropOldest()
     this.#discardLate()
     this.#first = null
     this.#newest = -1
@@ -101,16 +116,19 @@ export class OptionalRows {
   }
 
   /** The rows of a copy that no other copy had. Equal rows of one copy count as several. */
-  #unsent(name: Name, { height, [name]: rows = [] }: Copy): { readonly row: unknown; readonly units: number }[] {
+  #unsent(name: Name, copy: Copy, feeder: string, isCopy: (sent: SentRow) => boolean = () => true): Unsent[] {
+    const { height, [name]: rows = [] } = copy
     const keyed = rows.map((row) => {
-      const text = JSON.stringify(row)
-      return { row, units: text.length, key: digest(text) }
+      // In a later block, funding needs its time.
+      const dated = name === 'funding' ? { time: copy.time, ...(row as CoinFunding) } : row
+      const text = JSON.stringify(dated)
+      return { row, dated, units: text.length, key: digest(text) }
     })
     const unsent = keyed.filter(({ key }) => {
-      const sent = this.#heights.get(key)
-      return sent === undefined || Math.abs(sent - height) > NEAR_HEIGHTS[name]
+      const sent = this.#sent.get(key)
+      return sent === undefined || Math.abs(sent.height - height) > NEAR_HEIGHTS[name] || !isCopy(sent)
     })
-    for (const { key } of unsent) this.#heights.set(key, height)
+    for (const { key } of unsent) this.#sent.set(key, { height, feeder })
     return unsent
   }
 
