@@ -5,13 +5,15 @@
 // exactly between two trades. Continuing from a saved state gives the same result as processing everything at once. A
 // position is not reported if its opening was not seen, or if a gap or an unexplained change of its size affects it.
 //
-// The funding of a block applies to the positions that remain after the block.
+// The funding of a block applies to the positions that remain after the block. If it came late, it applies to those after
+// the block of its time, if that block is one of the given ones, and never to a position that was opened later.
 
-import { type Coin, marketTypeOf } from '../core/coin.ts'
+import { marketTypeOf } from '../core/coin.ts'
 import { DECIMAL } from '../core/decimal.ts'
-import type { Address, Fill } from '../protocol/feed/block.ts'
+import type { Address, CoinFunding, Fill } from '../protocol/feed/block.ts'
 import type { EventBlock } from '../protocol/feed/durable-api.ts'
 import { amountsOf } from './fill-amounts.ts'
+import { fundingInPlace } from './funding-spans.ts'
 import {
   applyFunding,
   builderOf,
@@ -55,9 +57,9 @@ interface FoldResult {
 /** Processes consecutive blocks, oldest first. Returns the trades that they complete. */
 export function foldTrades(state: TradeState, blocks: readonly EventBlock[]): FoldResult {
   const fold = new Fold(state)
-  for (const { fills, funding } of blocks) {
-    for (const [user, fill] of fills) if (user === state.user) fold.fill(fill)
-    for (const { coin, perUnit } of funding) fold.fund(coin, perUnit)
+  for (const [at, funding] of fundingInPlace(blocks).entries()) {
+    for (const [user, fill] of blocks[at]?.fills ?? []) if (user === state.user) fold.fill(fill)
+    for (const paid of funding) fold.fund(paid)
   }
   return { state: fold.state(), trades: fold.trades, omitted: fold.omitted }
 }
@@ -98,8 +100,9 @@ class Fold {
     if (trade) this.#open.set(fill.coin, trade)
   }
 
-  fund(coin: Coin, perUnit: string): void {
+  fund({ coin, perUnit, time }: CoinFunding): void {
     const trade = this.#open.get(coin)
+    if (trade && time !== undefined && trade.openTime > time) return
     if (!DECIMAL.test(perUnit)) this.#open.delete(coin)
     else if (trade) this.#open.set(coin, applyFunding(trade, perUnit))
   }

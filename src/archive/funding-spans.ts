@@ -63,6 +63,29 @@ export function withFunding(
   return runs.map((run) => run.map(addFunding))
 }
 
+/**
+ * The funding of each of these blocks, oldest first. Funding that came late is in the last block at or before its time, or
+ * in the first block if all are later.
+ */
+export function fundingInPlace(
+  blocks: readonly { readonly time: number; readonly funding?: readonly CoinFunding[] }[],
+): CoinFunding[][] {
+  const placed: CoinFunding[][] = blocks.map(() => [])
+  for (const [at, { funding = [] }] of blocks.entries())
+    for (const paid of funding) {
+      const { time } = paid
+      const due =
+        time === undefined
+          ? at
+          : Math.max(
+              0,
+              blocks.findLastIndex((block) => block.time <= time),
+            )
+      placed[due]?.push(paid)
+    }
+  return placed
+}
+
 /** Stored fills of a wallet or a builder. */
 export interface FillHistory {
   /** The last block that was searched. */

@@ -22,8 +22,11 @@ export interface BlockEvents {
 
 type EventParts = Omit<Block, 'height' | 'time' | 'books'>
 
-/** Returns those parts of a block that contain events. `refuse` is called for every event left out. */
-export function convertEvents(events: BlockEvents, refuse: (reason: string) => void): EventParts {
+/**
+ * Returns those parts of a block that contain events. `timeMs`: time of the block. `refuse` is called for every event
+ * left out.
+ */
+export function convertEvents(events: BlockEvents, timeMs: number, refuse: (reason: string) => void): EventParts {
   const parts: EventParts = { fills: [], ledger: [], funding: [] }
   for (const event of events.fills) {
     const fill = UserFill.safeParse(event)
@@ -31,7 +34,7 @@ export function convertEvents(events: BlockEvents, refuse: (reason: string) => v
     else refuse(`fill: ${issueOf(fill.error)}`)
   }
   const paid: (readonly string[] | null)[] = []
-  const others = (events.misc ?? []).filter((event) => !placeMisc(event, parts, paid, refuse))
+  const others = (events.misc ?? []).filter((event) => !placeMisc(event, timeMs, parts, paid, refuse))
   const isKnown = events.misc !== null && !paid.includes(null)
   if (paid.length > 0 || !isKnown) parts.payments = isKnown ? paid.flatMap((payments) => payments ?? []) : null
   if (others.length > 0) parts.events = others
@@ -53,6 +56,7 @@ const LedgerPayload = LedgerEvent.pick({ users: true, delta: true }).loose()
  */
 function placeMisc(
   value: unknown,
+  blockMs: number,
   parts: EventParts,
   paid: (readonly string[] | null)[],
   refuse: (reason: string) => void,
@@ -60,18 +64,19 @@ function placeMisc(
   const event = MiscEvent.safeParse(value)
   if (!event.success) return false
   const { time, hash, inner } = event.data
+  const timeMs = nodeTimeMs(time)
   if (inner.Funding !== undefined) {
     const funding = readFunding(inner.Funding)
-    if (funding.ok) parts.funding.push(...funding.value)
+    const late = timeMs < blockMs && { time: timeMs }
+    if (funding.ok) parts.funding.push(...funding.value.map((paid) => ({ ...paid, ...late })))
     else refuse(`funding: ${funding.error}`)
-    const payments = readPayments(inner.Funding, nodeTimeMs(time))
+    const payments = readPayments(inner.Funding, timeMs)
     if (funding.ok && !payments.ok) refuse(`payments of funding: ${payments.error}`)
     paid.push(payments.ok ? payments.value : null)
     return true
   }
   if (inner.LedgerUpdate === undefined) return false
   const ledger = LedgerPayload.safeParse(inner.LedgerUpdate)
-  const timeMs = nodeTimeMs(time)
   if (ledger.success && timeMs >= 0)
     parts.ledger.push({ users: ledger.data.users, time: timeMs, hash, delta: ledger.data.delta })
   else refuse(`ledger update: ${ledger.success ? `time ${time}` : issueOf(ledger.error)}`)

@@ -237,7 +237,7 @@ export class Producer {
       this.refusedEvents++
       this.#log(`skipping an event of block ${position.height}: ${reason}`)
     }
-    const converted = convertEvents(all, refuse)
+    const converted = convertEvents(all, timeMs, refuse)
     if (this.#arePaymentsUnknown) converted.payments = null
     this.#arePaymentsUnknown = false
     const l4 = l4Rows(input, diffs)

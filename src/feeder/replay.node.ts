@@ -62,6 +62,7 @@ async function* replayBlocks(
     }
     const changes = books.endBlock()
     if (books.misfits > 0) throw new Error(`block ${last} does not fit the snapshot: ${[...books.suspects].join(', ')}`)
+    const time = nodeTimeMs(head.time)
     const events = convertEvents(
       {
         fills: lines.fills ? eventsOf(lines.fills, last) : [],
@@ -69,11 +70,12 @@ async function* replayBlocks(
         twaps: null,
         statuses: null,
       },
+      time,
       (reason) => {
         throw new Error(`block ${last}: ${reason}`)
       },
     )
-    yield { height: last, time: nodeTimeMs(head.time), ...events, books: changes }
+    yield { height: last, time, ...events, books: changes }
   }
 }
 

@@ -54,6 +54,17 @@ describe('a round trip', () => {
     ])
   })
 
+  it('has late funding of its own time, and none of before it was opened', () => {
+    const blocks = blocksOf({ sz: '0.5' }, { sz: '0.5', startPosition: '0.5' }, CLOSE)
+    const paidAt = (time: number) =>
+      fold([...blocks.slice(0, 2), { ...blocks[2]!, funding: [{ coin: 'BTC', perUnit: '8', time }] }])
+    expect(paidAt(FIRST_MS + 999).trades[0]?.funding_pnl).toBe('-4')
+    expect(paidAt(FIRST_MS + 1500).trades[0]?.funding_pnl).toBe('-8')
+    expect(paidAt(FIRST_MS - 1).trades[0]?.funding_pnl).toBe('0')
+    const opening = { ...blocks[0]!, funding: [{ coin: 'BTC', perUnit: '8', time: FIRST_MS - 1 }] }
+    expect(foldTrades(fold([opening]).state, blocks.slice(1)).trades[0]?.funding_pnl).toBe('0')
+  })
+
   it('has prices with ten decimals and no trailing zeros', () => {
     const [trade] = fold(
       blocksOf(

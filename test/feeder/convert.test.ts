@@ -89,6 +89,8 @@ describe('funding', () => {
   })
 })
 
+const BLOCK_MS = 1781139602896
+
 describe('misc events', () => {
   const time = '2026-06-11T01:00:02.896899363'
   const user = `0x${'1'.repeat(40)}`
@@ -106,13 +108,21 @@ describe('misc events', () => {
       },
       other,
     ]
-    expect(convertEvents(events({ misc }), never)).toEqual({
+    expect(convertEvents(events({ misc }), BLOCK_MS, never)).toEqual({
       fills: [],
-      ledger: [{ users: [user], time: 1781139602896, hash, delta }],
+      ledger: [{ users: [user], time: BLOCK_MS, hash, delta }],
       funding: [{ coin: 'BTC', perUnit: '0.25' }],
       payments: [`${user} 1781139602896 BTC -1.0 4.0 0`],
       events: [other],
     })
+  })
+
+  // FEED-12
+  test('funding of an earlier block keeps its time', () => {
+    const deltas = [{ user, coin: 'BTC', funding_amount: '-1.0', szi: '4.0', funding_rate: '0' }]
+    const misc = [{ time, hash, inner: { Funding: { deltas } } }]
+    const late = convertEvents(events({ misc }), BLOCK_MS + 70, never)
+    expect(late.funding).toEqual([{ coin: 'BTC', perUnit: '0.25', time: BLOCK_MS }])
   })
 
   // FEED-38
@@ -121,21 +131,23 @@ describe('misc events', () => {
     const refused: string[] = []
     const funding = (delta: object) => ({ time, hash, inner: { Funding: { deltas: [delta] } } })
     const misc = [funding(good), funding({ ...good, user: 'me' })]
-    const parts = convertEvents(events({ misc }), (why) => refused.push(why))
+    const parts = convertEvents(events({ misc }), BLOCK_MS, (why) => refused.push(why))
     expect([parts.funding.length, parts.payments]).toEqual([2, null])
     expect(refused).toEqual([
       'payments of funding: "me 1781139602896 BTC -1.0 4.0 0" must have a user, a time, coins and decimals',
     ])
-    const unread = convertEvents(events({ misc: [funding({ ...good, szi: '1e-7' })] }), () => {})
+    const unread = convertEvents(events({ misc: [funding({ ...good, szi: '1e-7' })] }), BLOCK_MS, () => {})
     expect([unread.funding, unread.payments]).toEqual([[], null])
-    expect(convertEvents(events({ misc: null }), never).payments).toBeNull()
-    expect(convertEvents(events({ misc: [] }), never)).not.toHaveProperty('payments')
+    expect(convertEvents(events({ misc: null }), BLOCK_MS, never).payments).toBeNull()
+    expect(convertEvents(events({ misc: [] }), BLOCK_MS, never)).not.toHaveProperty('payments')
   })
 
   test('with an unusable shape are reported and skipped', () => {
     const refused: string[] = []
     const misc = [{ time, hash, inner: { LedgerUpdate: { users: ['me'], delta } } }]
-    const parts = convertEvents(events({ misc, fills: [[user, { coin: 'BTC' }]] }), (why) => refused.push(why))
+    const parts = convertEvents(events({ misc, fills: [[user, { coin: 'BTC' }]] }), BLOCK_MS, (why) =>
+      refused.push(why),
+    )
     expect(parts).toEqual({ fills: [], ledger: [], funding: [] })
     expect(refused).toHaveLength(2)
     expect(refused.join()).toMatch(/fill: 1\.px.*ledger update: users\.0/)
@@ -144,8 +156,8 @@ describe('misc events', () => {
 
 test('order statuses are sent as selected', () => {
   const some = events({ statuses: [{ status: 'badAloPxRejected' }] })
-  expect(convertEvents(some, never)).toEqual({ fills: [], ledger: [], funding: [], orders: some.statuses })
-  expect(convertEvents(events({ statuses: [] }), never)).not.toHaveProperty('orders')
+  expect(convertEvents(some, BLOCK_MS, never)).toEqual({ fills: [], ledger: [], funding: [], orders: some.statuses })
+  expect(convertEvents(events({ statuses: [] }), BLOCK_MS, never)).not.toHaveProperty('orders')
 })
 
 describe('lines', () => {
@@ -173,7 +185,7 @@ describe.each(WIRES)('misc events, %s', (_, wire, isAbsent) => {
     for (const text of readFileSync(join(wire, MISC_EVENTS), 'utf8').trim().split('\n')) {
       const read = readEvents(text)
       if (!read.ok) throw new Error(read.error)
-      const parts = convertEvents(events({ misc: read.value }), never)
+      const parts = convertEvents(events({ misc: read.value }), BLOCK_MS, never)
       const placed = parts.ledger.length + (parts.events?.length ?? 0) + (parts.funding.length > 0 ? 1 : 0)
       expect(placed).toBe(read.value.length)
       Block.parse({ height: 1, time: 1, books: [], ...parts })

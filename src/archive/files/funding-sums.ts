@@ -4,6 +4,7 @@
 import Big from 'big.js'
 import type { Coin } from '../../core/coin.ts'
 import { DECIMAL } from '../../core/decimal.ts'
+import { fundingInPlace } from '../funding-spans.ts'
 import type { BlockEvents } from './rows.ts'
 
 /** Funding of a coin in one block, per unit of a long position. */
@@ -18,15 +19,15 @@ export interface SummedPayment extends Payment {
   readonly sum: string
 }
 
-/** One payment per coin per block. Null if a block has only fills or an amount is invalid. */
+/** One payment per coin per block, in the block of its time if the blocks include it. Null if a block has only fills or an amount is invalid. */
 export function paymentsIn(blocks: readonly BlockEvents[]): Payment[] | null {
   const isKnown = ({ only, funding = [] }: BlockEvents) =>
     only === undefined && funding.every(({ perUnit }) => DECIMAL.test(perUnit))
   if (!blocks.every(isKnown)) return null
-  return blocks.flatMap(({ height, funding = [] }) =>
+  return fundingInPlace(blocks).flatMap((funding, at) =>
     [...Map.groupBy(funding, ({ coin }) => coin)].map(([coin, paid]) => {
       const perUnit = paid.reduce((sum, one) => sum.plus(one.perUnit), new Big(0)).toFixed()
-      return { coin, height, perUnit }
+      return { coin, height: blocks[at]?.height ?? 0, perUnit }
     }),
   )
 }

@@ -88,9 +88,8 @@ async function readNodeLine(
   const oracle = (await others?.oracle.eventsAt(position)) ?? null
   const writer = (await others?.writer.eventsAt(position)) ?? null
   const bad: string[] = []
-  const parts = convertEvents({ fills: events.value, misc, twaps, statuses: null, oracle, writer }, (why) =>
-    bad.push(why),
-  )
+  const all = { fills: events.value, misc, twaps, statuses: null, oracle, writer }
+  const parts = convertEvents(all, position.time, (why) => bad.push(why))
   // Other unusable events are left out, as in the feed.
   const fault = bad.find((why) => why.startsWith('fill:'))
   if (fault !== undefined) return `has a ${visible(fault)}`

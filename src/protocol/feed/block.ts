@@ -79,8 +79,11 @@ export const LedgerEvent = z.strictObject({
 })
 export type LedgerEvent = z.infer<typeof LedgerEvent>
 
-/** Hourly funding of a coin in USDC per unit of size. If it is positive, longs pay. */
-export const CoinFunding = z.strictObject({ coin: CoinName, perUnit: z.string() })
+/**
+ * Hourly funding of a coin in USDC per unit of size. If it is positive, longs pay. `time`: set if the funding is of an
+ * earlier block, because its line came late.
+ */
+export const CoinFunding = z.strictObject({ coin: CoinName, perUnit: z.string(), time: Millis.optional() })
 export type CoinFunding = z.infer<typeof CoinFunding>
 
 /**

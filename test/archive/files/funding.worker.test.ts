@@ -210,7 +210,11 @@ describe('payments of wallets', () => {
     truth.record({ timeMs: paidMs(height), fills: [], orderStatuses: [], miscEvents: [paid] })
     const time = new Date(paidMs(height)).toISOString().slice(0, -1)
     const misc = [{ time, hash: '0x0', inner: { Funding: { deltas } } }]
-    const { payments, ...told } = convertEvents({ fills: [], misc, twaps: null, statuses: null }, () => {})
+    const { payments, ...told } = convertEvents(
+      { fills: [], misc, twaps: null, statuses: null },
+      paidMs(height),
+      () => {},
+    )
     return { ...block, ...told, ...(height !== UNTOLD && { payments: payments! }) }
   })
   const texts = blocks.map((block) => encodeBlock(block, null))

@@ -31,7 +31,7 @@ const delta = fc.record({
 type Delta = typeof delta extends fc.Arbitrary<infer One> ? One : never
 const blockWith = (height: number, deltas: readonly Delta[]): Block => {
   const misc = [{ time: TIME, hash: '0x0', inner: { Funding: { deltas } } }]
-  const parts = convertEvents({ fills: [], misc, twaps: null, statuses: null }, (why) => {
+  const parts = convertEvents({ fills: [], misc, twaps: null, statuses: null }, TIME_MS, (why) => {
     throw new Error(why)
   })
   return { height, time: height, books: [], ...parts }
