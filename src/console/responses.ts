@@ -16,6 +16,7 @@ type BalanceDay = { date: string; opening: string; granted: string; expired: str
 type Webhook = { account: string; url: string; thresholds: Array<string>; armed: Array<string>; events: Array<{ id: string; type: "credits.low" | "pipeline.paused"; threshold: string | null; created: number; state: "due" | "delivered" | "given_up"; attempts: number; next: number | null; last: string | null }> }
 type Order = { number: string; account: string; credits: string; amount: string; currency: string; provider: "manual" | "stripe"; state: "open" | "paid" | "failed" | "void"; url: string | null; created: number; paid: number | null; granted: number | null; refunded: string; note: string | null }
 type PipelineOfAccount = { id: string; account: string; name: string; topic: string; destination: string; status: string; created: number; updated: number }
+type HistoryFile = { product: string; key: string; bytes: number; sha256: string; from_height: number; to_height: number; from_ms: number; to_ms: number; link: string }
 type FoundAccount = { account: string; plan: string }
 type FoundKey = { hash: string; prefix: string; label: string; account: string; revoked: number | null }
 type AuditLine = { number: number; at: number; actor: string; role: "support" | "billing" | "owner"; action: string; target: string; account: string | null; sent: string; request_id: string; status: number | null }
@@ -59,6 +60,7 @@ export interface Responses {
   checkout: { order: Order }
   listOrders: { orders: Array<Order>; next: string | null }
   allPipelines: { pipelines: Array<PipelineOfAccount>; next: number | null }
+  ownHistoryFiles: { files: Array<HistoryFile>; expires_ms: number; next: string | null }
   business: { from: string; to: string; accounts: number; keys: number; open_orders: number; paid: Array<{ currency: string; orders: number; amount: string; refunded: string }>; sign_up: { per_day: number; links: number; networks: number; most_of_network: number; domains: number; most_of_domain: number } | null; totals: { granted: string; spent: string; calls: number; stream_minutes: number; pipeline_rows: number; refusals: number }; days: Array<{ date: string; granted: string; spent: string; calls: number; stream_minutes: number; pipeline_rows: number; refusals: number; by_product: Record<string, string> }>; refused: Array<{ code: string; count: number }>; million_usd: string | null; sold_usd: string | null; spent_usd: string | null; cost: { standing_usd: string; calls_usd: string; streams_usd: string; total_usd: string; relays: number; assumptions: Array<string> } | null }
   search: { accounts: Array<FoundAccount>; keys: Array<FoundKey>; refusals: Array<Refused>; audit: Array<AuditLine> }
   listAccounts: { accounts: Array<ListedAccount>; next: string | null }
@@ -77,6 +79,7 @@ export interface Responses {
   importAccount: { account: string; imported: boolean }
   showBackfill: { chain: string; from: { height: number; time: number } | null; before: { height: number; time: number } | null; gaps: Array<{ from: number; to: number; after_ms: number; before_ms: number; recorded_ms: number | null; beyond_ms: number | null; attempts: Array<{ source: string; outcome: "absent" | "partial" | "refused" | "failed"; message: string; tries: number; at_ms: number }> }>; next: number | null }
   backfill: { blocks: number; segments: number; bytes: number; next: number | null }
+  uploadCheckpoint: { stored: true }
   recordRepairAttempt: { recorded: true }
   showRetention: { bytes: number; most_bytes: number | null; due: Array<RetentionDue> }
   applyRetention: { objects: number; bytes: number }

@@ -17,7 +17,7 @@ export function fromChunks(chunks: readonly (ArrayBuffer | Uint8Array)[]): strin
 }
 
 /** Concatenates chunks. */
-export function joinedBytes(chunks: readonly (ArrayBuffer | Uint8Array)[]): Uint8Array {
+export function joinedBytes(chunks: readonly (ArrayBuffer | Uint8Array)[]): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0))
   let at = 0
   for (const chunk of chunks) {

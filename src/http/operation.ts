@@ -40,6 +40,8 @@ export interface Operation<Body = unknown, Query = unknown> {
     readonly example: unknown
     /** The body is gzipped text instead of JSON, with at most this many bytes unpacked. */
     readonly gzipBytes?: number
+    /** The handler gets the chunks of the body, which are not read into memory. The schema only describes them. */
+    readonly isBinary?: true
     /** Maximum size of a JSON body; default 16 KiB. */
     readonly maxBytes?: number
   }

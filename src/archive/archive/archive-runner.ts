@@ -9,6 +9,7 @@ import type { ArchivePage, ArchivePart, ArchiveReport, StoredBlocks } from '../.
 import type { HeightAndTime } from '../../protocol/feed/durable-api.ts'
 import { withPayments } from '../../protocol/feed/payments.ts'
 import type { HubBooks } from '../../protocol/hub/hub-api.ts'
+import { bookLine } from './checkpoint-lines.ts'
 import { type ArchiveLine, type Cut, type CutGap, type CutSegment, SegmentCutter } from './segment-cutter.ts'
 
 /** Maximum segments per round, which take a few seconds. */
@@ -253,7 +254,7 @@ export async function collectBooks(
       const page: HubBooks = await fetchPage(hub, after)
       if (page.epoch !== epoch) return null
       for (const { coin, height, seq, levels } of page.books) {
-        lines.push(`{"coin":${JSON.stringify(coin)},"height":${height},"seq":${seq},"levels":${levels}}`)
+        lines.push(bookLine(coin, height, seq, levels))
         totals.height = Math.min(totals.height, height)
         totals.through = Math.max(totals.through, height)
         totals.chars += levels.length

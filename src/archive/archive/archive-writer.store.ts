@@ -5,7 +5,9 @@ import { joinedBytes } from '../../core/chunks.ts'
 import type { HeightAndTime } from '../../protocol/feed/durable-api.ts'
 import { checkpointKey, segmentKey } from './archive-keys.ts'
 import type { CheckpointBooks } from './archive-runner.ts'
-import { type ObjectDigest, packCheckpoint } from './checkpoint-object.store.ts'
+import type { UploadedCheckpoint } from './backfill-api.ts'
+import { packCheckpoint } from './checkpoint-members.client.ts'
+import type { ObjectDigest } from './checkpoint-object.store.ts'
 import { pack, sha256Of } from './gzip-lines.client.ts'
 import { packLines } from './gzip-members.client.ts'
 import type { CutGap, CutSegment } from './segment-cutter.ts'
@@ -55,6 +57,17 @@ async function putObject(
   return { bytes: body.byteLength, sha256 }
 }
 
+/** The row of a checkpoint whose object is stored. */
+export function checkpointRow(
+  { chain, db }: Pick<ArchiveStorage, 'chain' | 'db'>,
+  { height, time, epoch, coins, bytes, sha256 }: UploadedCheckpoint,
+): D1PreparedStatement {
+  return db
+    .prepare(`INSERT OR REPLACE INTO checkpoints (chain, height, time_ms, epoch, coins, bytes, sha256)
+      VALUES (?, ?, ?, ?, ?, ?, ?)`)
+    .bind(chain, height, time, epoch, coins, bytes, sha256)
+}
+
 export class ArchiveWriter {
   readonly #storage: ArchiveStorage
 
@@ -92,14 +105,9 @@ export class ArchiveWriter {
 
   /** Returns the bytes written. */
   async putCheckpoint({ height, time, epoch, coins, lines }: CheckpointBooks): Promise<number> {
-    const { chain, db } = this.#storage
     const members = await packCheckpoint({ epoch, height, time, coins }, lines)
-    const { bytes, sha256 } = await putMembers(this.#storage, checkpointKey(chain, height), members)
-    await db
-      .prepare(`INSERT OR REPLACE INTO checkpoints (chain, height, time_ms, epoch, coins, bytes, sha256)
-        VALUES (?, ?, ?, ?, ?, ?, ?)`)
-      .bind(chain, height, time, epoch, coins, bytes, sha256)
-      .run()
+    const { bytes, sha256 } = await putMembers(this.#storage, checkpointKey(this.#storage.chain, height), members)
+    await checkpointRow(this.#storage, { height, time, epoch, coins, bytes, sha256 }).run()
     return bytes
   }
 

@@ -195,8 +195,9 @@ export class Archiver extends DurableObject<Cloudflare.Env> implements Retention
     return {
       last: async () => (await withTimeout(writer.lastBlock()))?.height ?? null,
       neighbors: (first, last) => withTimeout(store.neighbors(first, last)),
-      blocks: (segment) => withTimeout(blocksOf(archive, { chain, epoch: null, ...segment })),
-      write: (segments, around, source) => withTimeout(store.write(segments, around, { source, nowMs: Date.now() })),
+      blocks: (segment) => withTimeout(blocksOf(archive, { chain, ...segment })),
+      uploaded: (height, sha256) => withTimeout(store.uploaded(height, sha256)),
+      write: (segments, around, origin) => withTimeout(store.write(segments, around, { ...origin, nowMs: Date.now() })),
       get bytes() {
         return archiving.state.bytes
       },

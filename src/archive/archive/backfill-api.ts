@@ -1,6 +1,7 @@
 // Types of backfill calls from the gateway to the Archiver.
 
 import type { HeightAndTime } from '../../protocol/feed/durable-api.ts'
+import type { ArchivedCheckpoint } from './archive-read.ts'
 import type { BackfillBlock } from './backfill-lines.ts'
 import type { CutGap } from './segment-cutter.ts'
 
@@ -9,6 +10,20 @@ export interface BackfillRequest {
   /** Where the blocks are from, in the words of the operator. */
   readonly source: string
   readonly blocks: readonly BackfillBlock[]
+  /** SHA-256 of the uploaded checkpoint of the books after the last block; null if there is none. */
+  readonly checkpoint: string | null
+}
+
+/** The file of all books after a block. */
+export interface CheckpointFile {
+  readonly height: number
+  readonly bytes: number
+  readonly sha256: string
+}
+
+/** A checkpoint whose object is stored. It counts once it has a row. */
+export interface UploadedCheckpoint extends ArchivedCheckpoint, CheckpointFile {
+  readonly coins: number
 }
 
 /**
@@ -78,6 +93,8 @@ export interface Repair {
   readonly from: number
   readonly to: number
   readonly known: 'fills' | 'events'
+  /** Whether the changes of the books came with it. */
+  readonly hasBooks: boolean
   readonly source: string
   readonly atMs: number
 }

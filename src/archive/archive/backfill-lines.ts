@@ -7,7 +7,7 @@ import { encodeBlock, hubBlockText } from '../../block-log/segment.ts'
 import { isDeeperThan, JSON_MAX_DEPTH, parseJson } from '../../core/json.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import { parseWith } from '../../core/validation-errors.ts'
-import { Address, Block } from '../../protocol/feed/block.ts'
+import { Address, Block, BookChange } from '../../protocol/feed/block.ts'
 import { LOG_API_VERSION } from '../../protocol/feed/log-api.ts'
 import { withPayments } from '../../protocol/feed/payments.ts'
 import type { ArchiveLine } from './segment-cutter.ts'
@@ -20,8 +20,11 @@ export const MAX_BACKFILL_BYTES = 20 * 1024 * 1024
 /** Maximum height range of a body. It is limited because every height in the range is examined. */
 export const MAX_BACKFILL_SPAN = 100_000
 
-/** The known data of backfilled blocks: only fills, or all events. Their books are never known. */
+/** The known data of backfilled blocks: only fills, or all events. */
 export type KnownEvents = 'fills' | 'events'
+
+/** An epoch is a UUID. */
+const MAX_EPOCH_CHARS = 36
 
 export interface BackfillBlock extends ArchiveLine {
   readonly known: KnownEvents
@@ -44,6 +47,8 @@ const Line = z.strictObject({
   oracle,
   writer,
   through: z.array(z.tuple([z.int().min(0), Address])).optional(),
+  /** Absent if the changes of the books are unknown. `epoch`: the epoch of the archived books that they continue. */
+  books: z.strictObject({ epoch: z.string().min(1).max(MAX_EPOCH_CHARS), changes: z.array(BookChange) }).optional(),
 })
 type Line = z.infer<typeof Line>
 
@@ -65,6 +70,11 @@ export function eventsLine(block: Omit<Block, 'books'>): string {
   return withPayments(events, payments)
 }
 
+/** A line without books, with changes of books added. */
+export function withBooks(line: string, epoch: string, changes: readonly BookChange[]): string {
+  return `${line.slice(0, -1)},"books":${JSON.stringify({ epoch, changes })}}`
+}
+
 /** Parses one line and returns it in its stored form. */
 export function readBackfillLine(text: string): Result<BackfillBlock, Omit<LineFault, 'line'>> {
   const bad = (message: string, field = '') => err({ field, message })
@@ -83,10 +93,11 @@ function encodeLine(line: Line, known: KnownEvents): BackfillBlock {
   const { height, time, fills, ledger, funding, events, twaps, through, payments, oracle, writer } = line
   const extras = { ...(oracle && { oracle }), ...(writer && { writer }) }
   const others = { ...(events && { events }), ...(twaps && { twaps }), ...(payments !== undefined && { payments }) }
-  const block = { height, time, fills, ledger, funding, ...others, ...extras, books: null }
-  const texts = encodeBlock(block, null, through)
+  const { epoch = null, changes = null } = line.books ?? {}
+  const block = { height, time, fills, ledger, funding, ...others, ...extras, books: changes }
+  const texts = encodeBlock(block, epoch, through)
   const whole = known === 'fills' ? markFills(texts.events) : withPayments(texts.events, texts.payments)
-  return { height, time, epoch: null, known, events: whole, books: hubBlockText(texts, () => true) }
+  return { height, time, epoch, known, events: whole, books: hubBlockText(texts, () => true) }
 }
 
 const markFills = (events: string) => `{"only":"fills",${events.slice(1)}`

@@ -1,9 +1,9 @@
 // Writes missing blocks into the archive, one request after another. Invariants: requests never overlap; a refused
 // request writes nothing; a repeated request writes nothing again; archived blocks never change; a source that
-// contradicts the archived blocks around is refused.
+// contradicts the archived blocks around is refused; books are stored only if they continue archived books.
 
 import { pairs } from '../../core/pairs.ts'
-import type { BackfillRequest, BackfillResult } from './backfill-api.ts'
+import type { BackfillRequest, BackfillResult, UploadedCheckpoint } from './backfill-api.ts'
 import type { BackfillBlock, KnownEvents } from './backfill-lines.ts'
 import { type CutGap, type CutSegment, SegmentCutter } from './segment-cutter.ts'
 import { type CheckedBlock, checkedBlock, contradictionOf } from './source-check.ts'
@@ -28,12 +28,20 @@ export interface BackfillPorts {
   neighbors(first: number, last: number): Promise<SegmentSpan[]>
   /** The blocks of an archived segment; empty if they were removed or are damaged. */
   blocks(segment: SegmentSpan): Promise<readonly CheckedBlock[]>
-  write(segments: readonly BackfillSegment[], around: readonly SegmentSpan[], source: string): Promise<number>
+  /** The uploaded checkpoint of the books after block `height`; null if there is none with this SHA-256. */
+  uploaded(height: number, sha256: string): Promise<UploadedCheckpoint | null>
+  write(segments: readonly BackfillSegment[], around: readonly SegmentSpan[], origin: BackfillOrigin): Promise<number>
   /** Size of the archive. `maxBytes`: its limit; null if there is no limit. */
   readonly bytes: number
   readonly maxBytes: number | null
   /** Adds to the archive's totals. */
   addWritten(segments: number, bytes: number): void
+}
+
+/** `checkpoint`: all books after the last block of the segments. */
+export interface BackfillOrigin {
+  readonly source: string
+  readonly checkpoint: UploadedCheckpoint | null
 }
 
 export class BackfillQueue {
@@ -51,7 +59,7 @@ export class BackfillQueue {
     return turn
   }
 
-  async #write({ blocks, source }: Omit<BackfillRequest, 'v'>): Promise<BackfillResult> {
+  async #write({ blocks, source, checkpoint: sha256 }: Omit<BackfillRequest, 'v'>): Promise<BackfillResult> {
     const end = await this.#ports.last()
     const { bytes, maxBytes } = this.#ports
     if (end === null) return { refused: 'empty' }
@@ -66,13 +74,18 @@ export class BackfillQueue {
     const isBelowAll = around.every((span) => span.first > lowest)
     if (isBelowAll && maxBytes !== null && bytes > maxBytes * MAX_FILL_RATIO)
       return { refused: 'full', bytes, maxBytes }
-    const reason = contradictionOf(
-      blocks.map(({ events }) => checkedBlock(events)),
-      await this.#compared(segments, around),
-      around.flatMap(endsOf),
-    )
+    const reason =
+      contradictionOf(
+        blocks.map(({ events }) => checkedBlock(events)),
+        await this.#compared(segments, around),
+        around.flatMap(endsOf),
+      ) ?? bookBreakOf(segments, around)
     if (reason !== null) return { refused: 'contradiction', reason }
-    const written = await this.#ports.write(segments, around, source)
+    const isCheckpointDue = sha256 !== null && segments.at(-1)?.last === last
+    const checkpoint = isCheckpointDue ? await this.#ports.uploaded(last, sha256) : null
+    if (isCheckpointDue && !isCheckpointOf(checkpoint, segments.at(-1)))
+      return { refused: 'contradiction', reason: `the checkpoint ${sha256} is not of the books after block ${last}` }
+    const written = await this.#ports.write(segments, around, { source, checkpoint })
     this.#ports.addWritten(segments.length, written)
     const count = segments.reduce((sum, { events }) => sum + events.length, 0)
     return { blocks: count, segments: segments.length, bytes: written, next }
@@ -100,7 +113,23 @@ export interface BackfillSegment extends CutSegment {
   readonly known: KnownEvents
 }
 
-export type SegmentSpan = Pick<CutSegment, 'first' | 'last' | 'firstMs' | 'lastMs'>
+export type SegmentSpan = Pick<CutSegment, 'first' | 'last' | 'firstMs' | 'lastMs' | 'epoch'>
+
+/**
+ * Why books of `segments` do not continue the books of the segment before; null if they do. Within an epoch, every
+ * block continues the block before.
+ */
+export function bookBreakOf(segments: readonly SegmentSpan[], around: readonly SegmentSpan[]): string | null {
+  const ends = new Map([...around, ...segments].map(({ last, epoch }) => [last, epoch]))
+  const broken = segments.find(({ first, epoch }) => epoch !== null && ends.get(first - 1) !== epoch)
+  return broken === undefined
+    ? null
+    : `block ${broken.first} has changes of books in the epoch ${broken.epoch}, which block ${broken.first - 1} does not have`
+}
+
+function isCheckpointOf(checkpoint: UploadedCheckpoint | null, segment: SegmentSpan | undefined): boolean {
+  return checkpoint !== null && checkpoint.epoch === segment?.epoch && checkpoint.time === segment.lastMs
+}
 
 /** Segments of the blocks below height `before` that are in none of the `existing` segments. */
 export function backfillCuts(
@@ -130,7 +159,7 @@ function runsOf(blocks: readonly BackfillBlock[]): [KnownEvents, BackfillBlock[]
 }
 
 /** The gaps between the spans, which may be in any order. */
-export function gapsBetween(spans: readonly SegmentSpan[]): CutGap[] {
+export function gapsBetween(spans: readonly Omit<SegmentSpan, 'epoch'>[]): CutGap[] {
   return pairs(spans.toSorted((a, b) => a.first - b.first)).flatMap(([{ last, lastMs }, next]) =>
     next.first === last + 1 ? [] : [{ from: last + 1, to: next.first - 1, afterMs: lastMs, beforeMs: next.firstMs }],
   )

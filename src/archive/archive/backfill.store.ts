@@ -5,11 +5,20 @@
 import { batchOf } from '../../core/d1.store.ts'
 import type { GapOutcome } from '../../protocol/feed/archive-api.ts'
 import type { HeightAndTime } from '../../protocol/feed/durable-api.ts'
-import { segmentKey } from './archive-keys.ts'
+import { checkpointKey, segmentKey } from './archive-keys.ts'
 import type { ArchiveStorage } from './archive-writer.store.ts'
-import { putBooks, putEvents } from './archive-writer.store.ts'
-import type { ArchiveGap, AttemptReport, BackfillState, Repair, RepairAttempt } from './backfill-api.ts'
-import { type BackfillSegment, gapsBetween, type SegmentSpan } from './backfill-queue.ts'
+import { checkpointRow, putBooks, putEvents } from './archive-writer.store.ts'
+import type {
+  ArchiveGap,
+  AttemptReport,
+  BackfillState,
+  CheckpointFile,
+  Repair,
+  RepairAttempt,
+  UploadedCheckpoint,
+} from './backfill-api.ts'
+import { type BackfillOrigin, type BackfillSegment, gapsBetween, type SegmentSpan } from './backfill-queue.ts'
+import { uploadedCheckpoint } from './checkpoint-object.store.ts'
 import { unfiledRow } from './unfiled.store.ts'
 
 /** Maximum gaps per page. */
@@ -18,7 +27,7 @@ const GAPS_PER_PAGE = 1_000
 const MAX_REPAIRS = 1_000
 const MAX_OUTCOMES = 50
 
-const SPAN_COLUMNS = `first, last, first_ms AS firstMs, last_ms AS lastMs`
+const SPAN_COLUMNS = `first, last, first_ms AS firstMs, last_ms AS lastMs, epoch`
 const GAP_COLUMNS = `from_height AS "from", to_height AS "to", after_ms AS afterMs, before_ms AS beforeMs,
   NULLIF(recorded_ms, 0) AS recordedMs, beyond_ms AS beyondMs`
 
@@ -141,20 +150,43 @@ export class BackfillStore {
     return results
   }
 
+  /**
+   * Stores the object of a checkpoint. It counts once blocks up to its height are written with it. Returns false if its
+   * height is archived already, because a checkpoint never changes.
+   */
+  async uploadCheckpoint(
+    { height, bytes, sha256 }: CheckpointFile,
+    body: ReadableStream<Uint8Array>,
+  ): Promise<boolean> {
+    const { chain, bucket } = this.#storage
+    const around = await this.neighbors(height, height)
+    if (around.some(({ first, last }) => first <= height && height <= last)) return false
+    const { readable, writable } = new FixedLengthStream(bytes)
+    const piping = body.pipeTo(writable)
+    // R2 rejects a body that does not match its hash.
+    await Promise.all([bucket.put(checkpointKey(chain, height), readable, { sha256 }), piping])
+    return true
+  }
+
+  uploaded(height: number, sha256: string): Promise<UploadedCheckpoint | null> {
+    const { chain, bucket } = this.#storage
+    return uploadedCheckpoint(bucket, checkpointKey(chain, height), sha256)
+  }
+
   /** Writes segments, and the gaps between them and their neighbors in `around`. Returns the bytes written. */
   async write(
     segments: readonly BackfillSegment[],
     around: readonly SegmentSpan[],
-    { source, nowMs }: { readonly source: string; readonly nowMs: number },
+    { source, nowMs, checkpoint = null }: Partial<BackfillOrigin> & { readonly source: string; readonly nowMs: number },
   ): Promise<number> {
     const { chain, db } = this.#storage
     const [begin] = segments
     const end = segments.at(-1)
     if (!begin || !end) return 0
-    let sum = 0
-    const rows: D1PreparedStatement[] = []
+    let sum = checkpoint?.bytes ?? 0
+    const rows = checkpoint === null ? [] : [checkpointRow(this.#storage, checkpoint)]
     for (const segment of segments) {
-      const { first, last, firstMs, lastMs, events: lines, known } = segment
+      const { first, last, firstMs, lastMs, epoch, events: lines, known } = segment
       const [events, books] = await Promise.all([
         putEvents(this.#storage, segmentKey(chain, segment, 'events'), lines),
         putBooks(this.#storage, segmentKey(chain, segment, 'books'), segment.books),
@@ -162,8 +194,8 @@ export class BackfillStore {
       const sums = [events.bytes, books.bytes, events.sha256, books.sha256]
       const row = db.prepare(`INSERT INTO segments (chain, first, last, first_ms, last_ms, epoch, lines, events_bytes,
         books_bytes, events_sha256, books_sha256, backfilled, source)
-        VALUES (?1, ${UNUSED_FIRST}, ?3, ?4, ?5, NULL, ?6, ?7, ?8, ?9, ?10, ?11, ?12)`)
-      rows.push(row.bind(chain, first, last, firstMs, lastMs, lines.length, ...sums, known, source))
+        VALUES (?1, ${UNUSED_FIRST}, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)`)
+      rows.push(row.bind(chain, first, last, firstMs, lastMs, epoch, lines.length, ...sums, known, source))
       sum += events.bytes + books.bytes
     }
     const repairs = runsOf(segments).map((run) => this.#repair(run, source, nowMs))
@@ -173,15 +205,11 @@ export class BackfillStore {
   }
 
   /** Only gaps that the log recorded count as repaired. */
-  #repair(
-    { from, to, known }: Pick<Repair, 'from' | 'to' | 'known'>,
-    source: string,
-    nowMs: number,
-  ): D1PreparedStatement {
+  #repair({ from, to, known, hasBooks }: RepairRun, source: string, nowMs: number): D1PreparedStatement {
     return this.#storage.db
-      .prepare(`INSERT INTO repairs (chain, from_height, to_height, known, source, at_ms) SELECT ?1, ?2, ?3, ?4, ?5, ?6
-        WHERE (${gapAround('recorded_ms')}) > 0`)
-      .bind(this.#storage.chain, from, to, known, source, nowMs)
+      .prepare(`INSERT INTO repairs (chain, from_height, to_height, known, source, at_ms, books)
+        SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7 WHERE (${gapAround('recorded_ms')}) > 0`)
+      .bind(this.#storage.chain, from, to, known, source, nowMs, Number(hasBooks))
   }
 
   /** Replaces the gaps between these spans. The remainder of a gap keeps its record. */
@@ -208,6 +236,8 @@ export class BackfillStore {
   }
 }
 
+type RepairRun = Pick<Repair, 'from' | 'to' | 'known' | 'hasBooks'>
+
 function joinOutcomes(outcomes: readonly GapOutcome[]): GapOutcome[] {
   const joined: GapOutcome[] = []
   for (const next of outcomes) {
@@ -219,12 +249,14 @@ function joinOutcomes(outcomes: readonly GapOutcome[]): GapOutcome[] {
 }
 
 /** Runs of consecutive heights with the same known data. */
-function runsOf(segments: readonly BackfillSegment[]): Pick<Repair, 'from' | 'to' | 'known'>[] {
-  const runs: { from: number; to: number; known: Repair['known'] }[] = []
-  for (const { first, last, known } of segments) {
+function runsOf(segments: readonly BackfillSegment[]): RepairRun[] {
+  const runs: RepairRun[] = []
+  for (const { first, last, known, epoch } of segments) {
+    const hasBooks = epoch !== null
     const run = runs.at(-1)
-    if (run?.to === first - 1 && run.known === known) run.to = last
-    else runs.push({ from: first, to: last, known })
+    if (run?.to === first - 1 && run.known === known && run.hasBooks === hasBooks)
+      runs.splice(-1, 1, { ...run, to: last })
+    else runs.push({ from: first, to: last, known, hasBooks })
   }
   return runs
 }

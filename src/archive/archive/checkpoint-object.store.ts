@@ -2,34 +2,20 @@
 // books of a few coins as byte ranges. Invariant: a missing, truncated or altered object causes an ArchiveDamage error.
 
 import { ArchiveDamage, type ArchivedBook } from './archive-read.ts'
+import type { UploadedCheckpoint } from './backfill-api.ts'
+import type { CheckpointHead } from './checkpoint-members.client.ts'
 import { hexOf, sha256Of } from './gzip-lines.client.ts'
-import { MEMBER_HEADER, memberBytes, memberLines, packMember } from './gzip-members.client.ts'
+import { MEMBER_HEADER, memberBytes, memberLines } from './gzip-members.client.ts'
 
 export interface ObjectDigest {
   readonly bytes: number
   readonly sha256: string
 }
 
-interface CheckpointHead {
-  /** Coin and bytes of each member, in order. */
-  readonly members: readonly (readonly [coin: string, bytes: number])[]
-}
-
 /** The first read, which is more than a mainnet head. */
 const FIRST_BYTES = 32 * 1024
 /** Consecutive books are read together, up to this many bytes. A larger book is read alone. */
 const READ_BYTES = 512 * 1024
-
-/** `head`: fields of the first line. `lines`: one per book, starting with its coin. */
-export async function packCheckpoint(head: object, lines: readonly string[]): Promise<Uint8Array[]> {
-  const members: Uint8Array[] = []
-  for (const line of lines) members.push(await packMember(`${line}\n`))
-  const lengths = members.map(({ length }, at) => [coinOf(lines[at] ?? ''), length])
-  return [await packMember(`${JSON.stringify({ ...head, members: lengths })}\n`), ...members]
-}
-
-const COIN_AT = '{"coin":'.length
-const coinOf = (line: string): string => JSON.parse(line.slice(COIN_AT, line.indexOf(',"height":')))
 
 /** Yields the books of these coins or, if null, of all. */
 export async function* checkpointBooks(
@@ -48,6 +34,25 @@ export async function* checkpointBooks(
     const isRead = offset + length <= first.length
     const bytes = isRead ? first.subarray(offset, offset + length) : await read(offset, length)
     for (let at = 0; at < bytes.length; at += memberBytes(bytes, at)) yield bookAt(key, bytes, at)
+  }
+}
+
+/** The first line of an object with this SHA-256 and its digest; null if there is no such object. */
+export async function uploadedCheckpoint(
+  bucket: Pick<R2Bucket, 'get'>,
+  key: string,
+  sha256: string,
+): Promise<UploadedCheckpoint | null> {
+  const object = await bucket.get(key, { range: { offset: 0, length: FIRST_BYTES } })
+  const stored = object?.checksums.sha256
+  if (!object || !stored || hexOf(stored) !== sha256) return null
+  const bytes = object.size
+  const start = new Uint8Array(await object.arrayBuffer())
+  try {
+    const { height, time, epoch, coins } = JSON.parse(memberLines(start, 0)[0] ?? '') as CheckpointHead
+    return { height, time, epoch, coins, bytes, sha256 }
+  } catch {
+    return null
   }
 }
 

@@ -32,6 +32,8 @@ export interface HistoryRepair {
   readonly from: number
   readonly to: number
   readonly known: 'fills' | 'events'
+  /** Whether the changes of the books came with them. */
+  readonly hasBooks: boolean
   readonly source: string
   readonly atMs: number
 }

@@ -70,11 +70,11 @@ export class StoredExports implements Exports {
 
   async repairs(limit: number): Promise<readonly HistoryRepair[]> {
     const { results } = await this.#db
-      .prepare(`SELECT from_height AS "from", to_height AS "to", known, source, at_ms AS atMs FROM repairs WHERE chain = ?
-        ORDER BY id DESC LIMIT ?`)
+      .prepare(`SELECT from_height AS "from", to_height AS "to", known, books, source, at_ms AS atMs FROM repairs
+        WHERE chain = ? ORDER BY id DESC LIMIT ?`)
       .bind(this.#chain, limit)
-      .all<HistoryRepair>()
-    return results
+      .all<Omit<HistoryRepair, 'hasBooks'> & { readonly books: number }>()
+    return results.map(({ books, ...repair }) => ({ ...repair, hasBooks: books > 0 }))
   }
 
   /** Returns the results of two queries that have the same parameters. */

@@ -60,7 +60,7 @@ function openApiOperation(operation: Operation, shared: Shared): Json {
     ...(body && {
       requestBody: {
         required: !body.optional,
-        content: content(body.schema, body.example, shared, body.gzipBytes && 'application/gzip'),
+        content: content(body.schema, body.example, shared, mediaOf(body)),
       },
     }),
     responses: {
@@ -96,7 +96,10 @@ function parameter(name: string, location: 'path' | 'query', schema: Json, requi
   return { name, in: location, required, schema }
 }
 
-function content(schema: z.ZodType, example: unknown, shared: Shared, media?: string | number): Json {
+const mediaOf = ({ gzipBytes, isBinary }: NonNullable<Operation['body']>) =>
+  gzipBytes !== undefined || isBinary === true ? 'application/gzip' : undefined
+
+function content(schema: z.ZodType, example: unknown, shared: Shared, media?: string): Json {
   const type = media || (schema instanceof z.ZodString ? 'text/plain' : 'application/json')
   return { [type]: { schema: schemaOf(schema, shared), example } }
 }

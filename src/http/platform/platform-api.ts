@@ -6,8 +6,13 @@ import type { KeyKind } from '../../accounts/format.ts'
 import type { KeyChange, KeyName, KeyPosition, KeyRow, Rotation, SignInKey } from '../../accounts/key-row.ts'
 import type { StaffLookup, StaffRole, StaffRow } from '../../accounts/staff.ts'
 import type { SignedStreamToken } from '../../accounts/stream-token.ts'
-import type { AttemptReport, BackfillResult, BackfillState } from '../../archive/archive/backfill-api.ts'
-import type { BackfillBlock } from '../../archive/archive/backfill-lines.ts'
+import type {
+  AttemptReport,
+  BackfillRequest,
+  BackfillResult,
+  BackfillState,
+  CheckpointFile,
+} from '../../archive/archive/backfill-api.ts'
 import type { RetentionApi } from '../../archive/archive/retention.ts'
 import type { Exports } from '../../archive/exports/exports-api.ts'
 import type { Checkout, CheckoutEvents } from '../../billing/checkout/checkout-api.ts'
@@ -95,8 +100,10 @@ export interface Recovery {
 interface ArchiveBackfill {
   readonly chain: string
   state(after: number): Promise<BackfillState>
-  /** `blocks` is not empty and ordered by height. */
-  backfill(blocks: readonly BackfillBlock[], source: string): Promise<BackfillResult>
+  /** The blocks are ordered by height, and there is at least one. */
+  backfill(request: Omit<BackfillRequest, 'v'>): Promise<BackfillResult>
+  /** Stores the file of all books after a block that is not archived. False: it is archived. */
+  uploadCheckpoint(file: CheckpointFile, chunks: AsyncIterable<Uint8Array>): Promise<boolean>
   /** Records that a source could not fill a gap. False: the heights are not exactly a gap. */
   recordAttempt(attempt: AttemptReport): Promise<boolean>
 }

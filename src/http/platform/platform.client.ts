@@ -133,7 +133,8 @@ function backfillOf(
   return {
     chain,
     state: (after) => store.state(after),
-    backfill: (blocks, source) => objects.archiver().backfill({ v: LOG_API_VERSION, source, blocks }),
+    backfill: (request) => objects.archiver().backfill({ v: LOG_API_VERSION, ...request }),
+    uploadCheckpoint: (file, chunks) => store.uploadCheckpoint(file, chunks as ReadableStream<Uint8Array>),
     recordAttempt: (attempt) => store.recordAttempt(attempt),
   }
 }

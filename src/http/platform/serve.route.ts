@@ -107,10 +107,11 @@ function parametersOf(url: string): Result<Readonly<Record<string, string>>, Fai
 
 async function bodyOf(
   c: Context,
-  { schema, optional, gzipBytes, maxBytes = BODY_MAX_BYTES }: NonNullable<Operation['body']>,
+  { schema, optional, gzipBytes, isBinary, maxBytes = BODY_MAX_BYTES }: NonNullable<Operation['body']>,
   sent: { body: unknown },
 ) {
   const { body, headers } = c.req.raw
+  if (isBinary) return body === null ? err(badField('body', 'is required')) : ok(body)
   if (gzipBytes !== undefined) {
     const text = await gzipText(c.req.raw, gzipBytes)
     return text.ok ? parse(schema, text.value) : text

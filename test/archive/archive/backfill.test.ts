@@ -2,18 +2,20 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type BackfillBlock, fillsLine, readBackfill } from '../../../src/archive/archive/backfill-lines.ts'
+import { type BackfillBlock, fillsLine, readBackfill, withBooks } from '../../../src/archive/archive/backfill-lines.ts'
 import {
   BackfillQueue,
   backfillCuts,
+  bookBreakOf,
   gapsBetween,
   type SegmentSpan,
 } from '../../../src/archive/archive/backfill-queue.ts'
-import { encodeBlock } from '../../../src/block-log/segment.ts'
-import type { Block } from '../../../src/protocol/feed/block.ts'
+import { encodeBlock, hubBlockText } from '../../../src/block-log/segment.ts'
+import type { Block, Levels } from '../../../src/protocol/feed/block.ts'
 import { withPayments } from '../../../src/protocol/feed/payments.ts'
 import { fillWith } from '../../kit/fills.ts'
 
+const EPOCH = '5f0c1d9e-3a52-4c39-9d5f-0b8d6f7a1c11'
 const USER = `0x${'1'.repeat(40)}`
 const fill = fillWith({
   px: '81308.0',
@@ -50,6 +52,19 @@ describe('a backfilled line', () => {
     const line = withPayments(events, text)
     expect(read(line)).toMatchObject({ ok: true, value: [{ events: line }] })
     expect(read(line.replace('BTC', 'BTC 1'))).toMatchObject({ ok: false, error: { field: 'payments.0' } })
+  })
+
+  it('with changes of books is stored as the log stores it, in the epoch of the archived books', () => {
+    const books = [{ coin: 'BTC', levels: [[{ px: '1.5', sz: '2.0', n: 1 }], []] as Levels }]
+    const logged = encodeBlock(block(7, { books }), EPOCH)
+    const plain = encodeBlock(block(7), null).events
+    const answer = read(withBooks(plain, EPOCH, books))
+    expect(answer).toMatchObject({
+      ok: true,
+      value: [{ epoch: EPOCH, events: logged.events, books: hubBlockText(logged, () => true) }],
+    })
+    const field = 'books.changes.0.levels.0.0.px'
+    expect(read(withBooks(plain, EPOCH, books).replace('1.5', 'x'))).toMatchObject({ ok: false, error: { field } })
   })
 
   it('with only fills is marked as such, and is stored unchanged', () => {
@@ -135,17 +150,40 @@ describe('backfilled segments', () => {
   })
 })
 
+describe('books of backfilled segments', () => {
+  it('continue those of the block before, or the segments are refused', () => {
+    const epoch = fc.constantFrom(null, 'a', 'b')
+    fc.assert(
+      fc.property(fc.array(epoch, { minLength: 1, maxLength: 12 }), epoch, fc.nat(12), (epochs, before, hole) => {
+        const around = [{ first: 0, last: 9, firstMs: 0, lastMs: 9, epoch: before }]
+        const blocks = epochs.map((one, at) => ({ ...stored(10 + at, 10 + at), epoch: one }))
+        const cuts = backfillCuts(
+          blocks.filter(({ height }) => height !== 10 + hole),
+          around,
+          99,
+        )
+        const isWrong = epochs.some((one, at) => {
+          const last = at - 1 === hole ? undefined : at === 0 ? before : epochs[at - 1]
+          return at !== hole && one !== null && one !== last
+        })
+        expect(bookBreakOf(cuts, around) !== null).toBe(isWrong)
+      }),
+    )
+  })
+})
+
 describe('backfill bodies', () => {
   const holes = Array.from({ length: 250 }, (_, at) => {
     return { ...stored(at * 2, at), events: `{"height":${at * 2},"time":${at},"fills":[]}` }
   })
-  const sent = (blocks: readonly BackfillBlock[]) => ({ source: 'test', blocks })
+  const sent = (blocks: readonly BackfillBlock[]) => ({ source: 'test', blocks, checkpoint: null })
   const filling = (bytes: number, maxBytes: number | null, before: number | null = 900) => {
     const held: SegmentSpan[] = []
     const filling = new BackfillQueue({
       last: async () => (before === null ? null : before - 1),
       neighbors: async () => [...held],
       blocks: async () => [],
+      uploaded: async () => null,
       write: async (segments) => {
         held.push(...segments)
         return segments.length
@@ -171,8 +209,8 @@ describe('backfill bodies', () => {
 
   it('of a time outside of their gap are rejected, even if they touch no archived block', async () => {
     const { held, filling: one } = filling(0, null)
-    held.push({ first: 1, last: 9, firstMs: 100_000, lastMs: 900_000 })
-    held.push({ first: 20, last: 29, firstMs: 2_000_000, lastMs: 2_900_000 })
+    held.push({ first: 1, last: 9, firstMs: 100_000, lastMs: 900_000, epoch: null })
+    held.push({ first: 20, last: 29, firstMs: 2_000_000, lastMs: 2_900_000, epoch: null })
     const at = (time: number) => {
       const events = `{"height":15,"time":${time},"fills":[]}`
       return one.write(sent([{ ...stored(15, time), events }]))
@@ -185,8 +223,8 @@ describe('backfill bodies', () => {
   it('of a gap are stored even if the archive is full, because a limited archive always is', async () => {
     const { held, filling: one } = filling(100, 100)
     held.push(
-      { first: 100, last: 109, firstMs: 100, lastMs: 109 },
-      { first: 120, last: 129, firstMs: 120, lastMs: 129 },
+      { first: 100, last: 109, firstMs: 100, lastMs: 109, epoch: null },
+      { first: 120, last: 129, firstMs: 120, lastMs: 129, epoch: null },
     )
     const at = (height: number) =>
       sent([{ ...stored(height, height), events: `{"height":${height},"time":${height},"fills":[]}` }])

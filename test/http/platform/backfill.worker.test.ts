@@ -5,9 +5,13 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { StoredArchive } from '../../../src/archive/archive/archive.store.ts'
 import { ArchiveWriter } from '../../../src/archive/archive/archive-writer.store.ts'
 import { BackfillStore } from '../../../src/archive/archive/backfill.store.ts'
-import { fillsLine, MAX_BACKFILL_BYTES, readBackfill } from '../../../src/archive/archive/backfill-lines.ts'
+import { fillsLine, MAX_BACKFILL_BYTES, readBackfill, withBooks } from '../../../src/archive/archive/backfill-lines.ts'
 import { backfillCuts } from '../../../src/archive/archive/backfill-queue.ts'
-import { pack } from '../../../src/archive/archive/gzip-lines.client.ts'
+import { packCheckpoint } from '../../../src/archive/archive/checkpoint-members.client.ts'
+import { pack, sha256Of } from '../../../src/archive/archive/gzip-lines.client.ts'
+import { bookAt } from '../../../src/archive/replay/archived-books.ts'
+import { joinedBytes } from '../../../src/core/chunks.ts'
+import type { BookChange } from '../../../src/protocol/feed/block.ts'
 import { ask } from './operator.worker.ts'
 
 const PATH = '/history/backfill'
@@ -214,6 +218,108 @@ describe('below the first block that the log archived', () => {
     ])
   })
 
+  describe('with books', () => {
+    const levels = (height: number) => [[{ px: '1.5', sz: `${height}.0`, n: 1 }], []] as BookChange['levels']
+    const withChange = (height: number, epoch = 'b') =>
+      withBooks(line(height), epoch, [{ coin: 'BTC', levels: levels(height) }])
+    const booksOf = (height: number) => JSON.stringify({ coin: 'BTC', height, seq: height, levels: levels(height) })
+    const head = (height: number) => ({ epoch: 'b', height, time: height * 10_000, coins: 1 })
+    const repair = async (lines: readonly string[], checkpoint?: string) =>
+      ask('POST', `${PATH}?source=copy${checkpoint ? `&checkpoint=${checkpoint}` : ''}`, (await pack(lines)).body)
+    const upload = async (height: number) => {
+      const body = joinedBytes(await packCheckpoint(head(height), [booksOf(height)]))
+      const sha256 = await sha256Of(body)
+      const query = `height=${height}&bytes=${body.length}&sha256=${sha256}`
+      return { sha256, ...(await ask('POST', `/history/checkpoints?${query}`, body)) }
+    }
+    const bookOf = async (height: number) => {
+      const found = await bookAt(archive, 'BTC', height, { yield: async () => undefined })
+      if (!found.ok || !found.snapshot) return found
+      const { seq, epoch, levels } = found.snapshot
+      return { seq, epoch, levels: JSON.parse(levels) }
+    }
+
+    beforeAll(async () => {
+      const writer = new ArchiveWriter(place)
+      const { epoch, time, coins } = head(149)
+      const taken = { epoch, height: 149, through: 149, time, coins, unsure: 0 }
+      await writer.putCheckpoint({ ...taken, lines: [booksOf(149)] })
+      await writer.putGap({ from: 150, to: 159, afterMs: 1_490_000, beforeMs: 1_600_000 }, 7)
+      const events = range(160, 169).map(line)
+      const segment = { first: 160, last: 169, firstMs: 1_600_000, lastMs: 1_690_000, epoch: 'c' }
+      await writer.putSegment({ ...segment, events, books: events })
+    })
+
+    it.each([
+      ['of another epoch', () => repair(range(150, 152).map((height) => withChange(height, 'c')))],
+      ['after a missing block', () => repair(range(152, 153).map((height) => withChange(height)))],
+      ['after unknown books', () => repair([line(150), withChange(151)])],
+    ])('%s is rejected', async (_, sent) => {
+      const message = expect.stringMatching(/^body: contradicts the archive: block 15\d has changes of books/)
+      expect(await sent()).toMatchObject({ status: 400, json: { error_message: message } })
+      expect(await archive.gaps(150, 159)).toEqual([{ from: 150, to: 159 }])
+    })
+
+    it('and an uploaded checkpoint restores each book, and nothing of it counts before', async () => {
+      const { sha256, json } = await upload(155)
+      expect(json).toEqual({ stored: true })
+      expect((await upload(149)).status).toBe(409)
+      expect(await archive.checkpointAt(159)).toMatchObject({ height: 149 })
+      const lines = range(150, 155).map((height) => withChange(height))
+      const wrong = expect.stringMatching(/the checkpoint a+ is not of the books after block 155/)
+      expect((await repair(lines, 'a'.repeat(64))).json).toMatchObject({ error_message: wrong })
+      expect(await archive.gaps(150, 159)).toEqual([{ from: 150, to: 159 }])
+      expect((await repair(lines, sha256)).json).toMatchObject({ blocks: 6, next: null })
+      expect((await repair(range(156, 159).map((height) => withChange(height)))).json).toMatchObject({ blocks: 4 })
+      expect(await archive.checkpointAt(159)).toEqual({ epoch: 'b', height: 155, time: 1_550_000 })
+      for (const height of range(149, 159))
+        expect(await bookOf(height)).toEqual({ seq: height, epoch: 'b', levels: levels(height) })
+      const { results } = await env.HISTORY.prepare(
+        `SELECT from_height, books FROM repairs WHERE source = 'copy'`,
+      ).all()
+      expect(results).toEqual([
+        { from_height: 150, books: 1 },
+        { from_height: 156, books: 1 },
+      ])
+      expect((await upload(155)).status).toBe(409)
+    })
+
+    it('are repaired again after a kill between the objects and the rows, with the same bytes', async () => {
+      const chain = 'killed'
+      const own = { ...place, chain }
+      const events = range(140, 149).map(line)
+      const segment = { first: 140, last: 149, firstMs: 1_400_000, lastMs: 1_490_000, epoch: 'b' }
+      await new ArchiveWriter(own).putSegment({ ...segment, events, books: events })
+      const blocks = readBackfill(
+        range(150, 155)
+          .map((height) => withChange(height))
+          .join('\n'),
+      )
+      if (!blocks.ok) throw new Error('the lines are good')
+      const cuts = backfillCuts(blocks.value, [segment], 160)
+      const body = joinedBytes(await packCheckpoint(head(155), [booksOf(155)]))
+      const sha256 = await sha256Of(body)
+      const write = async (db: typeof place.db) => {
+        const store = new BackfillStore({ ...own, db })
+        await store.uploadCheckpoint({ height: 155, bytes: body.length, sha256 }, new Blob([body]).stream())
+        const checkpoint = await store.uploaded(155, sha256)
+        await store.write(cuts, [segment], { source: 'copy', nowMs: 0, checkpoint })
+      }
+      const objects = async () => {
+        const { objects } = await env.ARCHIVE.list({ prefix: `archive/${chain}/` })
+        return objects.map(({ key, size, checksums }) => [key, size, checksums.toJSON().sha256])
+      }
+      const lost = { prepare: place.db.prepare.bind(place.db), batch: () => Promise.reject(new Error('gone')) }
+      await expect(write(lost as unknown as typeof place.db)).rejects.toThrow('gone')
+      const before = await objects()
+      const read = new StoredArchive(own)
+      expect([await read.last(), await read.checkpointAt(999)]).toEqual([149, null])
+      await write(place.db)
+      expect(await objects()).toEqual(before)
+      expect([await read.last(), await read.checkpointAt(999)]).toMatchObject([155, { height: 155 }])
+    })
+  })
+
   it('reads few rows for each of many gaps with attempts', async () => {
     const gaps = 2_000
     const each = `WITH RECURSIVE n (at) AS (SELECT 1 UNION ALL SELECT at + 1 FROM n WHERE at < ${gaps})`
@@ -232,7 +338,13 @@ describe('below the first block that the log archived', () => {
     const db = { prepare: env.HISTORY.prepare.bind(env.HISTORY), batch }
     const blocks = readBackfill([15_001, 15_002, 15_004].map(line).join('\n'))
     if (!blocks.ok) throw new Error('the lines are good')
-    const around = [14_999, 15_006].map((at) => ({ first: at, last: at, firstMs: at * 10_000, lastMs: at * 10_000 }))
+    const around = [14_999, 15_006].map((at) => ({
+      first: at,
+      last: at,
+      firstMs: at * 10_000,
+      lastMs: at * 10_000,
+      epoch: null,
+    }))
     const store = new BackfillStore({ ...place, chain: 'many', db })
     await store.write(backfillCuts(blocks.value, [], 20_000), around, { source: 'test', nowMs: 0 })
     const left = await env.HISTORY.prepare(

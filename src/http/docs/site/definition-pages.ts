@@ -152,10 +152,10 @@ function endpointPage(operation: Operation): Page {
       `# ${call}\n\n${summary}.${text === '' ? '' : `\n\n${text}`}`,
       facts({ Callers: who, Credits: isFree ? 'none' : operationPrice(operation) }),
       requestParts(params, query, body),
-      `## Example\n\n${body && body.gzipBytes === undefined ? `Request body:\n\n${block('json', jsonText(body.example))}\n\n` : ''}${responseExamples(operation)}`,
-      body?.gzipBytes === undefined
+      `## Example\n\n${body && !isPacked(body) ? `Request body:\n\n${block('json', jsonText(body.example))}\n\n` : ''}${responseExamples(operation)}`,
+      !body || !isPacked(body)
         ? `## Code\n\n${callCode(method, examplePath(operation), body?.example, secret)}`
-        : '## Code\n\n`npm run backfill` sends this request: [Import older blocks](/docs/operators/guides/import-older-blocks).',
+        : '## Code\n\n`npm run backfill` and `npm run repair` send this request: [Import older blocks](/docs/operators/guides/import-older-blocks).',
       `## Response\n\n${responseTables(operation)}`,
       `## Errors\n\nRejected requests are free, with the body \`{"error":true,"error_message","error_code"}\`.\n\n${table(
         ['Status', 'Cause'],
@@ -185,9 +185,12 @@ function requestParts(params: Operation['params'], query: Operation['query'], bo
   return parts.length === 0 ? '' : `## Request\n\n${parts.join('\n\n')}`
 }
 
-function bodyText(body: NonNullable<Operation['body']>): string {
+type RequestBody = NonNullable<Operation['body']>
+const isPacked = ({ gzipBytes, isBinary }: RequestBody) => gzipBytes !== undefined || isBinary === true
+
+function bodyText(body: RequestBody): string {
   const rows = fieldRows(body.schema)
-  const intro = body.gzipBytes === undefined ? 'JSON body' : 'Body of gzipped lines'
+  const intro = isPacked(body) ? 'Body of gzipped lines' : 'JSON body'
   return `${intro}${body.optional ? ', optional' : ''}:\n\n${rows.length === 0 ? 'text' : fieldTable(rows, true)}`
 }
 

@@ -45,6 +45,7 @@ const SourceName = z
   .regex(/^[\x20-\x7e]+$/, 'must be printable ASCII text')
   .max(MAX_SOURCE_CHARS)
   .describe('Name of the source of blocks, such as a host or a bucket')
+const Sha256 = z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 lower-case hex digits')
 const Outcome = z
   .enum(ATTEMPT_OUTCOMES)
   .describe(
@@ -137,8 +138,13 @@ const backfill = defineEndpoint({
   route: 'POST /admin/history/backfill',
   summary: 'Import blocks that the archive lacks',
   description:
-    'The body is gzipped event lines in archive format, one block per line, ordered by height. The limits are 20 MiB unpacked, and 100,000 heights from first to last. Archived heights are compared and skipped; missing heights become gaps. If any line is invalid, or the blocks contradict the archived ones, the entire body is rejected.',
-  query: z.strictObject({ source: SourceName.default('import') }),
+    'The body is gzipped event lines in archive format, one block per line, ordered by height. The limits are 20 MiB unpacked, and 100,000 heights from first to last. Archived heights are compared and skipped; missing heights become gaps. `books` of a line has the epoch and the changes of the books, if they continue the archived books. If any line is invalid, or the blocks contradict the archived ones, the entire body is rejected.',
+  query: z.strictObject({
+    source: SourceName.default('import'),
+    checkpoint: Sha256.optional().describe(
+      'SHA-256 of a file sent to `POST /admin/history/checkpoints`: all books after the last block',
+    ),
+  }),
   body: {
     schema: BackfillText,
     optional: false,
@@ -157,15 +163,48 @@ const backfill = defineEndpoint({
     { blocks: 888, segments: 1, bytes: 210000 },
   ),
   refusals: [409, 503],
-  handle: async ({ body: blocks, query: { source } }, { archive }) => {
+  handle: async ({ body: blocks, query: { source, checkpoint = null } }, { archive }) => {
     if (archive === null) return err(NO_ARCHIVE)
-    const result = await archive.backfill(blocks, source)
+    const result = await archive.backfill({ blocks, source, checkpoint })
     if (!('refused' in result)) return reply(200, result)
     if (result.refused === 'contradiction')
       return err(badField('body', `contradicts the archive: ${result.reason}. Use a different source`))
     if (result.refused === 'busy') return err({ kind: 'unavailable', what: 'The archive', retryAfterMs: BUSY_RETRY_MS })
     const message = result.refused === 'empty' ? NO_ARCHIVED_BLOCK : archiveFull(result.bytes, result.maxBytes)
     return err({ kind: 'conflict', message })
+  },
+})
+
+/** All books of mainnet have about 8 MB. */
+const MAX_CHECKPOINT_BYTES = 64 * 1024 * 1024
+
+const uploadCheckpoint = defineEndpoint({
+  id: 'uploadCheckpoint',
+  route: 'POST /admin/history/checkpoints',
+  summary: 'Upload all books after a missing block',
+  description:
+    'The body is a checkpoint file, as `schemas/storage.md` describes it. It counts once `POST /admin/history/backfill` imports the blocks up to its height and names it in `checkpoint`. Until then, another upload replaces it.',
+  query: z.strictObject({
+    height: HeightText.describe('Height of the books, which must not be archived yet'),
+    bytes: wholeNumber(1, MAX_CHECKPOINT_BYTES).describe('Length of the body'),
+    sha256: Sha256.describe('SHA-256 of the body, in hex'),
+  }),
+  body: {
+    schema: z.unknown().describe('Gzipped lines') as z.ZodType<AsyncIterable<Uint8Array>>,
+    optional: false,
+    example: '{"epoch":"5f0c1d9e-3a52-4c39-9d5f-0b8d6f7a1c11","height":985149599,"time":1778002840000,"coins":1,…}',
+    isBinary: true,
+  },
+  responses: okResponse(
+    'The file is stored',
+    z.object({ stored: z.literal(true).describe('Whether the file was stored; always true') }),
+  ),
+  refusals: [409],
+  handle: async ({ body, query }, { archive }) => {
+    if (archive === null) return err(NO_ARCHIVE)
+    const isStored = await archive.uploadCheckpoint(query, body)
+    const message = `block ${query.height} is archived, and archived books never change. Read the gaps again`
+    return isStored ? reply(200, { stored: true }) : err({ kind: 'conflict', message })
   },
 })
 
@@ -291,4 +330,12 @@ const applyRetention = defineEndpoint({
   },
 })
 
-export const ARCHIVE = [resetFeed, showBackfill, backfill, recordRepairAttempt, showRetention, applyRetention]
+export const ARCHIVE = [
+  resetFeed,
+  showBackfill,
+  backfill,
+  uploadCheckpoint,
+  recordRepairAttempt,
+  showRetention,
+  applyRetention,
+]

@@ -13,11 +13,12 @@ import {
 } from '../../../archive/exports/file-list.ts'
 import { formatCredits } from '../../../core/amount.ts'
 import { inGroups } from '../../../core/digit-groups.ts'
-import { err } from '../../../core/result.ts'
+import { err, ok } from '../../../core/result.ts'
 import { MINUTE_MS } from '../../../core/time.ts'
 import { ONE_CREDIT } from '../../../metering/tariff.ts'
 import { defineEndpoint, okResponse, reply } from '../endpoint.ts'
 import { CreditsText, UnixMs } from '../fields.ts'
+import type { Platform } from '../platform-api.ts'
 import { badField } from '../refusal.ts'
 import { Day } from '../usage-window.ts'
 import {
@@ -101,7 +102,68 @@ const File = z
   })
   .meta({ id: 'HistoryFile' })
 
+const FILES_QUERY = z.strictObject({
+  ...WINDOW,
+  ...PRODUCTS,
+  after: z.string().optional().describe('Value of `next` from the previous page'),
+  limit: limitOf(1_000, 100),
+})
+
+/** A page of files with signed links, and the price of the links. */
+async function linkedFiles(chain: string, query: z.infer<typeof FILES_QUERY>, platform: Platform) {
+  const history = historyOf(chain, platform)
+  if (!history.ok) return history
+  const { sign } = history.value
+  if (sign === null)
+    return err({
+      kind: 'unavailable',
+      what: 'Links cannot be signed because the operator has not set KEY_SECRET',
+    } as const)
+  const range = rangeOf(query, platform.now(), true)
+  if (!range.ok) return range
+  const sources = sourcesOf(query.products, history.value.sources)
+  if (!sources.ok) return sources
+  const after = query.after === undefined ? null : readCursor(query.after, sources.value, range.value)
+  if (query.after !== undefined && after === null)
+    return err(badField('after', 'must be "next" from the previous page, with the same range and products'))
+  const { files, next } = await filePage(sources.value, range.value, after, query.limit)
+  const expires = platform.now() + LINK_MS
+  const signing = files.map(async ({ product, key, bytes, sha256, first, last, firstMs, lastMs }) => ({
+    product,
+    key,
+    bytes,
+    sha256,
+    from_height: first,
+    to_height: last,
+    from_ms: firstMs,
+    to_ms: lastMs,
+    link: await sign({ chain, key, expires }),
+  }))
+  const price = filesPrice({ objects: files.length, bytes: files.reduce((sum, { bytes }) => sum + bytes, 0) })
+  return ok({ files: await Promise.all(signing), expires_ms: expires, next, price })
+}
+
 const KEY = 'archive/hyperliquid/2026-11-21/000925000000-000925000869.events.gz'
+
+const PAGE = {
+  files: z.array(File).describe('Files in order'),
+  expires_ms: UnixMs.describe('Expiry of the links, Unix milliseconds'),
+  next: NEXT,
+}
+const PAGE_EXAMPLE = {
+  files: [
+    {
+      product: 'events',
+      key: KEY,
+      bytes: 611670,
+      sha256: 'a1'.repeat(32),
+      to_height: 925000869,
+      to_ms: 1790000059931,
+      link: `/v1/hyperliquid/history/files/${KEY}?expires=1790003600000&sig=${'x'.repeat(43)}`,
+    },
+  ],
+  expires_ms: 1790003600000,
+}
 
 const historyFiles = defineEndpoint({
   id: 'historyFiles',
@@ -113,65 +175,33 @@ const historyFiles = defineEndpoint({
   product: 'data',
   priceText: FILE_PRICE,
   params: CHAIN_PARAMS,
-  query: z.strictObject({
-    ...WINDOW,
-    ...PRODUCTS,
-    after: z.string().optional().describe('Value of `next` from the previous page'),
-    limit: limitOf(1_000, 100),
-  }),
+  query: FILES_QUERY,
   responses: okResponse(
     'A page of files',
-    z.object({
-      files: z.array(File).describe('Files in order'),
-      expires_ms: UnixMs.describe('Expiry of the links, Unix milliseconds'),
-      credits: CreditsText.describe('Price of these links'),
-      next: NEXT,
-    }),
-    {
-      files: [
-        {
-          product: 'events',
-          key: KEY,
-          bytes: 611670,
-          sha256: 'a1'.repeat(32),
-          to_height: 925000869,
-          to_ms: 1790000059931,
-          link: `/v1/hyperliquid/history/files/${KEY}?expires=1790003600000&sig=${'x'.repeat(43)}`,
-        },
-      ],
-      expires_ms: 1790003600000,
-      credits: '0.61267',
-    },
+    z.object({ ...PAGE, credits: CreditsText.describe('Price of these links') }),
+    { ...PAGE_EXAMPLE, credits: '0.61267' },
   ),
   handle: async ({ params: { chain }, query }, platform) => {
-    const history = historyOf(chain, platform)
-    if (!history.ok) return history
-    const { sign } = history.value
-    if (sign === null)
-      return err({ kind: 'unavailable', what: 'Links cannot be signed because the operator has not set KEY_SECRET' })
-    const range = rangeOf(query, platform.now(), true)
-    if (!range.ok) return range
-    const sources = sourcesOf(query.products, history.value.sources)
-    if (!sources.ok) return sources
-    const after = query.after === undefined ? null : readCursor(query.after, sources.value, range.value)
-    if (query.after !== undefined && after === null)
-      return err(badField('after', 'must be "next" from the previous page, with the same range and products'))
-    const { files, next } = await filePage(sources.value, range.value, after, query.limit)
-    const expires = platform.now() + LINK_MS
-    const signing = files.map(async ({ product, key, bytes, sha256, first, last, firstMs, lastMs }) => ({
-      product,
-      key,
-      bytes,
-      sha256,
-      from_height: first,
-      to_height: last,
-      from_ms: firstMs,
-      to_ms: lastMs,
-      link: await sign({ chain, key, expires }),
-    }))
-    const signed = await Promise.all(signing)
-    const price = filesPrice({ objects: files.length, bytes: files.reduce((sum, { bytes }) => sum + bytes, 0) })
-    return reply(200, { files: signed, expires_ms: expires, credits: formatCredits(price), next }, { price })
+    const page = await linkedFiles(chain, query, platform)
+    if (!page.ok) return page
+    const { price, ...body } = page.value
+    return reply(200, { ...body, credits: formatCredits(price) }, { price })
+  },
+})
+
+const ownHistoryFiles = defineEndpoint({
+  id: 'ownHistoryFiles',
+  route: 'GET /admin/history/files',
+  summary: 'List the history files of a range, with signed links',
+  description: 'Like `GET /v1/{chain}/history/files`, but free of charge.',
+  role: 'owner',
+  query: FILES_QUERY,
+  responses: okResponse('A page of files', z.object(PAGE), PAGE_EXAMPLE),
+  handle: async ({ query }, platform) => {
+    const page = await linkedFiles(platform.chain, query, platform)
+    if (!page.ok) return page
+    const { price: _, ...body } = page.value
+    return reply(200, body)
   },
 })
 
@@ -205,4 +235,4 @@ const historySums = defineEndpoint({
   },
 })
 
-export const EXPORTS = [historyCost, historyFiles, historySums]
+export const EXPORTS = [historyCost, historyFiles, ownHistoryFiles, historySums]

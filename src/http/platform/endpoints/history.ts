@@ -133,7 +133,8 @@ const MAX_REPAIRS = 100
 const RepairView = z.object({
   from_height: BlockHeight.describe('First block'),
   to_height: BlockHeight.describe('Last block'),
-  known: z.enum(['events', 'fills']).describe('Data that the source had: all events, or only fills; never order books'),
+  known: z.enum(['events', 'fills']).describe('Data that the source had: all events, or only fills'),
+  books: z.boolean().describe('Whether the source also had the changes of the order books, so that they are known'),
   source: z.string().describe('Name of the source'),
   at_ms: UnixMs.describe('Time of the repair, Unix milliseconds'),
 })
@@ -191,7 +192,16 @@ const historyCoverage = defineEndpoint({
       to: { height: 1034171900, time_ms: 1799999930000 },
       holes: [{ from_height: 925001000, to_height: 925001004 }],
     },
-    repairs: [{ from_height: 930000100, to_height: 930012000, known: 'fills', source: 'tokyo', at_ms: 1799990000000 }],
+    repairs: [
+      {
+        from_height: 930000100,
+        to_height: 930012000,
+        known: 'fills',
+        books: false,
+        source: 'tokyo',
+        at_ms: 1799990000000,
+      },
+    ],
   }),
   handle: async ({ params: { chain }, query }, platform) => {
     const history = historyOf(chain, platform)
@@ -216,8 +226,8 @@ const historyCoverage = defineEndpoint({
           return { from_height: from, to_height: to, known: known ?? ('nothing' as const) }
         }),
       },
-      repairs: repairs.map(({ from, to, atMs, ...repair }) => {
-        return { from_height: from, to_height: to, ...repair, at_ms: atMs }
+      repairs: repairs.map(({ from, to, known, hasBooks, source, atMs }) => {
+        return { from_height: from, to_height: to, known, books: hasBooks, source, at_ms: atMs }
       }),
       totals: {
         segments: total('segments'),
