@@ -7,6 +7,7 @@ import { type BackfillResult, BackfillRun } from './backfill/backfill-run.ts'
 import { openSource, type SourceOptions, sourceName } from './backfill/open-source.node.ts'
 import { type ProgressMeter, progressMeter } from './backfill/progress-meter.node.ts'
 import { SourceError } from './backfill/read-blocks.ts'
+import { RepairedBooks } from './backfill/repaired-books.node.ts'
 import { readTarget, sendBatch } from './backfill/target.node.ts'
 import { ArchivedRange, type Bound, BoundValue, isReversed } from './backfill/window.ts'
 import type { GatewayClient } from './gateway.node.ts'
@@ -61,9 +62,14 @@ async function backfill(
     const opened = await openSource(source, window, { chain, held }, options, shell)
     if (!opened.ok) return opened
     meter.start(shell.note)
+    const books = new RepairedBooks(opened.value.books, { gateway, held, note: meter.note })
     const filling = new BackfillRun(window, held, {
+      complete: (block) => books.complete(block),
       send: async (batch) => {
-        const sent = await sendBatch(gateway, name, batch, { note: meter.note, isStopped: () => meter.isStopped })
+        const checkpoint = await books.upload(batch)
+        if (!checkpoint.ok) return checkpoint
+        const options = { checkpoint: checkpoint.value, note: meter.note, isStopped: () => meter.isStopped }
+        const sent = await sendBatch(gateway, name, batch, options)
         return sent.ok ? sent : err(sent.error.sentence)
       },
       note: meter.note,

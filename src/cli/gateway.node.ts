@@ -75,6 +75,10 @@ export class GatewayClient {
     this.#warn = warn
   }
 
+  get url(): string {
+    return this.#target.url
+  }
+
   /** Sends one request. The response must have the fields that the command `needs`; its `warnings` are printed. */
   async request<T extends object>(
     method: string,

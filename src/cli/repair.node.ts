@@ -12,6 +12,7 @@ import { wholeNumber } from '../core/whole-number.ts'
 import { BackfillRun } from './backfill/backfill-run.ts'
 import { openSource, type SourceOptions, sourceName, UNNAMED_FOLDER } from './backfill/open-source.node.ts'
 import { SourceError } from './backfill/read-blocks.ts'
+import { RepairedBooks } from './backfill/repaired-books.node.ts'
 import { readTarget, sendBatch } from './backfill/target.node.ts'
 import type { ArchivedRange, Window } from './backfill/window.ts'
 import type { GatewayClient } from './gateway.node.ts'
@@ -131,11 +132,16 @@ async function importFrom(
   try {
     const opened = await openSource(source, window, { chain, held }, options, { ...shell, note: () => {} })
     if (!opened.ok) return ok({ kind: 'failed', message: opened.error })
+    const books = new RepairedBooks(opened.value.books, { gateway, held, note: shell.note })
     const run = new BackfillRun(window, held, {
+      complete: (block) => books.complete(block),
       send: async (batch) => {
         await sleep(Math.max(0, restUntilMs - shell.now()))
         const startMs = shell.now()
-        const sent = await sendBatch(gateway, name, batch, { note: shell.note, isStopped })
+        const checkpoint = await books.upload(batch)
+        if (!checkpoint.ok) return checkpoint
+        const options = { checkpoint: checkpoint.value, note: shell.note, isStopped }
+        const sent = await sendBatch(gateway, name, batch, options)
         restUntilMs = shell.now() + restMs(shell.now() - startMs)
         if (sent.ok) return sent
         if (sent.error.isRefused) refusal = sent.error.sentence
@@ -147,6 +153,7 @@ async function importFrom(
     })
     const done = await run.run(opened.value.files)
     if (done.ok) return ok({ kind: 'read', result: done.value, faults })
+    refusal ??= books.refusal
     return refusal === null ? done : ok({ kind: 'refused', message: refusal })
   } catch (error) {
     if (error instanceof SourceError) return ok({ kind: 'failed', message: error.message })

@@ -26,6 +26,8 @@ export interface BatchResult {
 }
 
 export interface BackfillPorts {
+  /** Adds what other files of the source have of a block. Heights rise. An error ends the run. */
+  complete(block: ReadBlock): Promise<Result<ReadBlock, string>>
   send(batch: readonly ReadBlock[]): Promise<Result<BatchResult, string>>
   note(message: string): void
   /** Reports the share of the window and the number of blocks read. */
@@ -104,7 +106,9 @@ export class BackfillRun {
       else {
         this.#advance(read.block)
         this.#next = read.block.height + 1
-        const error = await this.#send(this.#batches.push(read.block))
+        const block = await this.#ports.complete(read.block)
+        if (!block.ok) return block.error
+        const error = await this.#send(this.#batches.push(block.value))
         if (error !== null) return error
       }
       if (this.#isFinished) return null

@@ -1,12 +1,15 @@
 // Opens a source by its name: a folder, a bucket, or a different gateway.
 
 import { err, ok, type Result } from '../../core/result.ts'
+import { bookArchiveOf } from './book-files.ts'
+import type { BookArchive } from './book-join.ts'
 import { blockFiles, isNeeded, type PlannedFile } from './source-files.ts'
 import { billText, bucketFiles, folderFiles, gatewayFiles } from './sources.node.ts'
 import type { ArchivedRange, Window } from './window.ts'
 
-/** Files in order, and the credits spent on them so far. */
+/** Files in order, and the credits spent on them so far. `books`: null if the source has no order books. */
 export interface OpenedSource {
+  readonly books: BookArchive | null
   readonly files: AsyncIterable<PlannedFile> | Iterable<PlannedFile>
   readonly credits: () => number
 }
@@ -53,8 +56,10 @@ export async function openSource(
     return err(`${source} is not a valid source. Pass a folder, s3://BUCKET/PREFIX, or the https:// URL of a gateway.`)
   if (!source.startsWith('s3://')) {
     const files = await folderFiles(source)
-    const planned = files.ok ? blockFiles(source, files.value, chain) : files
-    return planned.ok ? ok({ files: planned.value, credits: () => 0 }) : planned
+    if (!files.ok) return files
+    const planned = blockFiles(source, files.value, chain)
+    if (!planned.ok) return planned
+    return ok({ files: planned.value, books: bookArchiveOf(files.value, chain), credits: () => 0 })
   }
   return openBucket(source, window, { chain, held }, options, { env, note })
 }
@@ -77,7 +82,7 @@ async function openBucket(
   const bill = billText(needed.length, bytes, listed.value.lists)
   if (needed.length > 0 && yes !== true) return err(`${bill} Nothing was fetched. Pass --yes to accept the cost.`)
   note(bill)
-  return ok({ files: needed, credits: () => 0 })
+  return ok({ files: needed, books: null, credits: () => 0 })
 }
 
 function openGateway(
@@ -94,5 +99,5 @@ function openGateway(
   const files = gatewayFiles({ url, key, chain }, { fromMs: from.timeMs, toMs }, (cost) => {
     credits += cost
   })
-  return ok({ files, credits: () => credits })
+  return ok({ files, books: null, credits: () => credits })
 }

@@ -40,17 +40,24 @@ interface BatchError {
   readonly isRefused: boolean
 }
 
+interface SendOptions {
+  /** SHA-256 of the checkpoint after the last block; null if there is none. */
+  readonly checkpoint: string | null
+  readonly note: (message: string) => void
+  readonly isStopped: () => boolean
+}
+
 /** Sends a batch, with retries while they may help. `source`: name of the source. */
 export async function sendBatch(
   gateway: GatewayClient,
   source: string,
   batch: readonly ReadBlock[],
-  { note, isStopped }: { readonly note: (message: string) => void; readonly isStopped: () => boolean },
+  { checkpoint, note, isStopped }: SendOptions,
 ): Promise<Result<BatchResult, BatchError>> {
   const packed = gzipSync(batch.map(({ line }) => line).join('\n'))
   for (let tries = 0; ; tries++) {
     const sent = await gateway.sendPacked<Responses['backfill']>(
-      `${PATH}?${new URLSearchParams({ source })}`,
+      `${PATH}?${new URLSearchParams({ source, ...(checkpoint !== null && { checkpoint }) })}`,
       ['blocks', 'segments', 'bytes', 'next'],
       packed,
     )

@@ -61,7 +61,7 @@ export interface BackfillTarget {
 
 /** A gap with the attempts at its repair. */
 export type GapState = Responses['showBackfill']['gaps'][number]
-type ArchiveGap = Pick<GapState, 'from' | 'to' | 'after_ms' | 'before_ms'>
+export type ArchivedGap = Pick<GapState, 'from' | 'to' | 'after_ms' | 'before_ms'>
 
 /** Archived blocks next to missing ones that are sent too, so that the gateway can compare the source with its archive. */
 const COMPARED_BLOCKS = 8
@@ -69,10 +69,10 @@ const COMPARED_BLOCKS = 8
 export class ArchivedRange {
   readonly #from: BlockPosition | null
   readonly #end: BlockPosition
-  readonly #gaps: readonly ArchiveGap[]
+  readonly #gaps: readonly ArchivedGap[]
 
   /** Everything from `from` up to, but not including, `end` is archived, except for `gaps`, which are sorted. */
-  constructor(from: BlockPosition | null, end: BlockPosition, gaps: readonly ArchiveGap[]) {
+  constructor(from: BlockPosition | null, end: BlockPosition, gaps: readonly ArchivedGap[]) {
     this.#from = from
     this.#end = end
     this.#gaps = gaps
@@ -81,6 +81,12 @@ export class ArchivedRange {
   /** The first height that is not archived yet, and the time of the block below it. */
   get end(): BlockPosition {
     return this.#end
+  }
+
+  /** The gap that contains a height; null if there is none. */
+  gapOf(height: number): ArchivedGap | null {
+    const gap = this.#gapFrom(height)
+    return gap !== undefined && height >= gap.from ? gap : null
   }
 
   has(height: number): boolean {
@@ -107,7 +113,7 @@ export class ArchivedRange {
   }
 
   /** The first gap that ends at or after a height. */
-  #gapFrom(height: number): ArchiveGap | undefined {
+  #gapFrom(height: number): ArchivedGap | undefined {
     let low = 0
     let high = this.#gaps.length
     while (low < high) {

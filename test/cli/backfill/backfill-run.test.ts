@@ -64,6 +64,7 @@ class World {
 
   async run(window: Window, heights: readonly number[], isStopped = () => false) {
     const ports: BackfillPorts = {
+      complete: async (block) => ({ ok: true, value: block }),
       send: async (body) => {
         if (this.#left-- <= 0) return { ok: false, error: 'gone' }
         const blocks = readBackfill(body.map(({ line }) => line).join('\n'))
