@@ -1,8 +1,11 @@
-// A node that loses its files, over the built Workers: the log records a gap, `npm run repair` fills it from another node's
-// files, and lists, candles, completed trades and a pipeline then have what the other node wrote.
+// A node that loses its files, over the built Workers: the log records a gap, `npm run repair` fills it from a copy of another
+// gateway's archive and from another node's files. Lists, candles, completed trades and a pipeline then have what the other node
+// wrote, and order books are those of the other gateway where it has them.
 
-import { cpSync, globSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, cpSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { gunzipSync, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { UserFill } from '../../src/protocol/feed/block.ts'
 import { ADMIN_TOKEN, FEED_TOKEN, startWorld, type World } from '../kit/gateway.ts'
@@ -11,6 +14,8 @@ import { type Program, run, scratch } from '../kit/program.ts'
 import { until } from '../kit/until.ts'
 
 const LOST_BLOCKS = 200
+/** So many blocks are in the copy of the other archive. */
+const ARCHIVED_BLOCKS = 100
 const HOURLY = /\/\d{8}\/\d+$/
 /** Segments and reports of the archive come once a minute. */
 const WAIT = { withinMs: 240_000, everyMs: 200 }
@@ -40,6 +45,8 @@ const copy = `${folder.path}/copy`
 const delivered: DeliveredRow[] = []
 const programs: Program[] = []
 let world: World
+/** A gateway with a feeder that lost nothing. */
+let other: World
 let receiver: HttpServer
 let key: string
 let serviceKey: string
@@ -48,8 +55,9 @@ let pipeline: string
 let gap: Status['gaps'][number]
 
 const status = () => world.status<Status>()
-const feeder = () => {
-  const args = ['--data', data, '--info', node, '--gateway', world.url, '--state', `${folder.path}/feeder`]
+const feeder = (to = world, from = data) => {
+  const state = `${folder.path}/feeder-${to === world ? 'own' : 'other'}`
+  const args = ['--data', from, '--info', node, '--gateway', to.url, '--state', state]
   const program = run('feeder/main.node.ts', args, { FEED_TOKEN })
   programs.push(program)
   return program
@@ -81,11 +89,47 @@ function loseLines(from: number, to: number): void {
   for (const path of globSync(`${data}/{node_*,misc_*}/**/*`).filter((one) => HOURLY.test(one))) {
     const lines = readFileSync(path, 'utf8').split('\n')
     const kept = lines.filter((line) => {
-      const height = Number(/"block_number":(\d+)/.exec(line.slice(0, 400))?.[1] ?? -1)
+      const height = heightOf(line)
       return height < from || height > to
     })
     if (kept.length < lines.length) writeFileSync(path, kept.join('\n'))
   }
+}
+
+const heightOf = (line: string) => Number(/"block_number":(\d+)/.exec(line.slice(0, 400))?.[1] ?? -1)
+
+/** Adds what the node has written since to its copy. */
+function extendCopy(): void {
+  for (const path of globSync(`${data}/{node_*,misc_*}/**/*`).filter((one) => HOURLY.test(one))) {
+    const target = copy + path.slice(data.length)
+    mkdirSync(dirname(target), { recursive: true })
+    appendFileSync(target, '')
+    const last = readFileSync(target, 'utf8').trimEnd().split('\n').at(-1) ?? ''
+    const lines = readFileSync(path, 'utf8').split('\n').slice(0, -1)
+    const added = lines.filter((line) => heightOf(line) > Math.max(heightOf(last), gap.to))
+    appendFileSync(target, added.map((line) => `${line}\n`).join(''))
+  }
+}
+
+/** Copies the archive of the other gateway up to a block. */
+async function copyArchive(to: number): Promise<string> {
+  const root = `${folder.path}/archive-copy`
+  const range = `from=${Date.now() - 3_600_000}&to=${Date.now()}&products=events,books,checkpoints&limit=1000`
+  const { files } = await other.ask<{ files: { key: string; from_height: number; to_height: number; link: string }[] }>(
+    'GET',
+    `/history/files?${range}`,
+  )
+  for (const { key, from_height: first, to_height: last, link } of files.filter((file) => file.from_height <= to)) {
+    const bytes = Buffer.from(await (await fetch(other.url + link)).arrayBuffer())
+    const cut = gunzipSync(bytes)
+      .toString()
+      .split('\n')
+      .slice(0, to - first + 1)
+    const path = `${root}/${last > to ? key.replace(String(last), String(to)) : key}`
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, last > to ? gzipSync(cut.join('\n')) : bytes)
+  }
+  return root
 }
 
 beforeAll(async () => {
@@ -98,10 +142,13 @@ beforeAll(async () => {
   node = (JSON.parse(await devnet.line((line) => line.startsWith('{'))) as { url: string }).url
   // Without the exchange as a source, lists and candles come from the archive alone.
   world = await startWorld({ isArchived: true })
+  other = await startWorld({ isArchived: true })
   key = await world.newKey('1000000')
   serviceKey = await world.newKey('1000000', { kind: 'service', plan: 'enterprise' })
   const first = feeder()
-  await until(async () => ((await status()).height ?? 0) > 100, 'no blocks come', WAIT)
+  const second = feeder(other)
+  for (const each of [world, other])
+    await until(async () => ((await each.status<Status>()).height ?? 0) > 100, 'no blocks come', WAIT)
   const destination = {
     type: 'webhook',
     url: `${receiver.url}/`,
@@ -116,22 +163,32 @@ beforeAll(async () => {
   const newest = async () => ((await (await fetch(`${node}/books`)).json()) as { height: number }).height
   await until(async () => (await newest()) > last + LOST_BLOCKS + 20, 'the node stands still', WAIT)
   devnet.process.kill('SIGSTOP')
+  const otherHeight = async () => (await other.status<Status>()).height ?? 0
+  await until(async () => (await otherHeight()) > last + LOST_BLOCKS, 'the other gateway stands still', WAIT)
+  await second.end()
   cpSync(data, copy, { recursive: true })
   loseLines(last + 1, last + LOST_BLOCKS)
   devnet.process.kill('SIGCONT')
   feeder()
   await until(async () => (await status()).gaps.length > 0, 'no gap is recorded', WAIT)
   gap = (await status()).gaps[0]!
+  feeder(other, copy)
   const isArchived = async () => {
     const { gaps } = await world.ask<{ gaps: { from: number }[] }>('GET', '/history/backfill')
     return gaps.some(({ from }) => from === gap.from)
   }
   await until(isArchived, 'the gap is not archived', WAIT)
+  const hasArchived = async () => {
+    extendCopy()
+    return ((await other.status<Status>()).archive?.height ?? 0) >= gap.to
+  }
+  await until(hasArchived, 'the other gateway does not archive the blocks', WAIT)
 }, TIMEOUT_MS)
 
 afterAll(async () => {
   for (const program of programs.toReversed()) await program.end('SIGKILL')
   await world?.stop()
+  await other?.stop()
   receiver?.close()
   folder.remove()
 })
@@ -153,10 +210,13 @@ it(
     // The rows in question are not there.
     expect((await tids()).filter((tid) => wanted.includes(tid))).toEqual([])
 
-    const args = ['--url', world.url, '--once', '--min-age', '0', `second=${copy}`]
+    const archivedTo = gap.from + ARCHIVED_BLOCKS - 1
+    const sources = [`other=${await copyArchive(archivedTo)}`, `second=${copy}`]
+    const args = ['--url', world.url, '--once', '--min-age', '0', ...sources]
     const repair = run('cli/repair.node.ts', args, { ADMIN_TOKEN })
     programs.push(repair)
     await until(() => repair.process.exitCode !== null, 'the repair does not end', WAIT)
+    expect(repair.log()).toMatch(/Books of the gap \d+ to \d+ are known up to block \d+\. .*only before the gap/)
     expect([repair.process.exitCode, repair.lines.at(-1)]).toEqual([
       0,
       `Repaired ${gap.to - gap.from + 1} blocks. Gaps: 0 open, 0 beyond repair.`,
@@ -164,7 +224,22 @@ it(
 
     const isRepaired = async () => (await status()).gaps.find(({ from }) => from === gap.from)?.repair === 'repaired'
     await until(isRepaired, 'the status does not show the repair', WAIT)
-    expect((await status()).gaps.find(({ from }) => from === gap.from)).toMatchObject({ repairedFrom: ['second'] })
+    expect((await status()).gaps.find(({ from }) => from === gap.from)).toMatchObject({
+      repairedFrom: expect.arrayContaining(['other', 'second']),
+    })
+    const otherKey = await other.newKey('1000000')
+    const bookAt = async (height: number, coin = 'BTC', of = world) => {
+      const body = { type: 'l2BookDiffSnapshot', coin, block_height: height }
+      return (await (await of.info(of === world ? key : otherKey, body)).json()) as { readonly epoch: string }
+    }
+    const { epoch } = await bookAt(gap.from - 1)
+    for (const height of [gap.from, gap.from + ARCHIVED_BLOCKS / 2, archivedTo])
+      for (const coin of ['BTC', 'ETH']) {
+        // A coin that has not changed yet has the height of its gateway's first books.
+        const theirs = { ...(await bookAt(height, coin, other)), epoch, seq: expect.any(Number) }
+        expect(await bookAt(height, coin)).toEqual(theirs)
+      }
+    expect(JSON.stringify(await bookAt(archivedTo + 1))).toContain(`changes of block ${archivedTo + 1} are unknown`)
     await until(async () => (await tids()).some((tid) => wanted.includes(tid)), 'no file has the rows', WAIT)
     const sorted = (list: readonly number[]) => list.toSorted((a, b) => a - b)
     expect(sorted((await tids()).filter((tid) => wanted.includes(tid)))).toEqual(sorted(wanted))
