@@ -108,6 +108,8 @@ export const QUERY_EXAMPLES: Readonly<Record<string, string>> = {
   historyCost: '?day=2026-11-21&products=events',
   historyFiles: '?day=2026-11-21&products=events',
   historySums: '?day=2026-11-21',
+  ownHistoryFiles: '?day=2026-11-21&products=books',
+  uploadCheckpoint: `?height=985149599&bytes=8000000&sha256=${'a1'.repeat(32)}`,
 }
 const AUTH_LABELS = {
   admin: ['Operators, with `ADMIN_TOKEN`', 'ADMIN_TOKEN'],
