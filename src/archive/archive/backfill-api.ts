@@ -21,6 +21,8 @@ export interface CheckpointFile {
   readonly sha256: string
 }
 
+export type UploadResult = 'stored' | 'archived' | 'altered'
+
 /** A checkpoint whose object is stored. It counts once it has a row. */
 export interface UploadedCheckpoint extends ArchivedCheckpoint, CheckpointFile {
   readonly coins: number

@@ -16,6 +16,7 @@ import type {
   Repair,
   RepairAttempt,
   UploadedCheckpoint,
+  UploadResult,
 } from './backfill-api.ts'
 import { type BackfillOrigin, type BackfillSegment, gapsBetween, type SegmentSpan } from './backfill-queue.ts'
 import { uploadedCheckpoint } from './checkpoint-object.store.ts'
@@ -151,21 +152,26 @@ export class BackfillStore {
   }
 
   /**
-   * Stores the object of a checkpoint. It counts once blocks up to its height are written with it. Returns false if its
-   * height is archived already, because a checkpoint never changes.
+   * Stores the object of a checkpoint. It counts once blocks up to its height are written with it. `archived`: its
+   * height is archived already, and a checkpoint never changes. `altered`: the body has another length or hash.
    */
   async uploadCheckpoint(
     { height, bytes, sha256 }: CheckpointFile,
     body: ReadableStream<Uint8Array>,
-  ): Promise<boolean> {
+  ): Promise<UploadResult> {
     const { chain, bucket } = this.#storage
     const around = await this.neighbors(height, height)
-    if (around.some(({ first, last }) => first <= height && height <= last)) return false
+    if (around.some(({ first, last }) => first <= height && height <= last)) return 'archived'
     const { readable, writable } = new FixedLengthStream(bytes)
-    const piping = body.pipeTo(writable)
-    // R2 rejects a body that does not match its hash.
-    await Promise.all([bucket.put(checkpointKey(chain, height), readable, { sha256 }), piping])
-    return true
+    try {
+      // R2 rejects a body that does not match its hash.
+      const put = bucket.put(checkpointKey(chain, height), readable, { sha256 })
+      await Promise.all([put, body.pipeTo(writable)])
+      return 'stored'
+    } catch (error) {
+      if (isAltered(error)) return 'altered'
+      throw error
+    }
   }
 
   uploaded(height: number, sha256: string): Promise<UploadedCheckpoint | null> {
@@ -235,6 +241,8 @@ export class BackfillStore {
     return [...puts, gone, settled]
   }
 }
+
+const isAltered = (error: unknown) => error instanceof Error && /FixedLengthStream|checksum/.test(error.message)
 
 type RepairRun = Pick<Repair, 'from' | 'to' | 'known' | 'hasBooks'>
 

@@ -12,6 +12,7 @@ import type {
   BackfillResult,
   BackfillState,
   CheckpointFile,
+  UploadResult,
 } from '../../archive/archive/backfill-api.ts'
 import type { RetentionApi } from '../../archive/archive/retention.ts'
 import type { Exports } from '../../archive/exports/exports-api.ts'
@@ -102,8 +103,8 @@ interface ArchiveBackfill {
   state(after: number): Promise<BackfillState>
   /** The blocks are ordered by height, and there is at least one. */
   backfill(request: Omit<BackfillRequest, 'v'>): Promise<BackfillResult>
-  /** Stores the file of all books after a block that is not archived. False: it is archived. */
-  uploadCheckpoint(file: CheckpointFile, chunks: AsyncIterable<Uint8Array>): Promise<boolean>
+  /** Stores the file of all books after a block that is not archived. */
+  uploadCheckpoint(file: CheckpointFile, chunks: AsyncIterable<Uint8Array>): Promise<UploadResult>
   /** Records that a source could not fill a gap. False: the heights are not exactly a gap. */
   recordAttempt(attempt: AttemptReport): Promise<boolean>
 }

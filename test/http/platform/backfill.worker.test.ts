@@ -226,10 +226,10 @@ describe('below the first block that the log archived', () => {
     const head = (height: number) => ({ epoch: 'b', height, time: height * 10_000, coins: 1 })
     const repair = async (lines: readonly string[], checkpoint?: string) =>
       ask('POST', `${PATH}?source=copy${checkpoint ? `&checkpoint=${checkpoint}` : ''}`, (await pack(lines)).body)
-    const upload = async (height: number) => {
+    const upload = async (height: number, more = 0, wrongSha?: string) => {
       const body = joinedBytes(await packCheckpoint(head(height), [booksOf(height)]))
-      const sha256 = await sha256Of(body)
-      const query = `height=${height}&bytes=${body.length}&sha256=${sha256}`
+      const sha256 = wrongSha ?? (await sha256Of(body))
+      const query = `height=${height}&bytes=${body.length + more}&sha256=${sha256}`
       return { sha256, ...(await ask('POST', `/history/checkpoints?${query}`, body)) }
     }
     const bookOf = async (height: number) => {
@@ -258,6 +258,14 @@ describe('below the first block that the log archived', () => {
       const message = expect.stringMatching(/^body: contradicts the archive: block 15\d has changes of books/)
       expect(await sent()).toMatchObject({ status: 400, json: { error_message: message } })
       expect(await archive.gaps(150, 159)).toEqual([{ from: 150, to: 159 }])
+    })
+
+    it.each([
+      ['length', -1, undefined],
+      ['hash', 0, 'a'.repeat(64)],
+    ])('are rejected with a checkpoint of another %s', async (_, more, sha256) => {
+      const message = 'body: does not have the length or the hash of the URL. Send it again'
+      expect(await upload(155, more, sha256)).toMatchObject({ status: 400, json: { error_message: message } })
     })
 
     it('and an uploaded checkpoint restores each book, and nothing of it counts before', async () => {

@@ -59,7 +59,7 @@ describe('roles', () => {
       of('owner')
         .flatMap(({ id, method }) => (method === 'get' ? [id] : []))
         .sort(),
-    ).toEqual(['exportAccounts', 'keyReach', 'listStaff', 'showWebhook'])
+    ).toEqual(['exportAccounts', 'keyReach', 'listStaff', 'ownHistoryFiles', 'showWebhook'])
   })
 })
 

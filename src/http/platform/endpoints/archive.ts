@@ -202,9 +202,11 @@ const uploadCheckpoint = defineEndpoint({
   refusals: [409],
   handle: async ({ body, query }, { archive }) => {
     if (archive === null) return err(NO_ARCHIVE)
-    const isStored = await archive.uploadCheckpoint(query, body)
+    const result = await archive.uploadCheckpoint(query, body)
+    if (result === 'altered')
+      return err(badField('body', 'does not have the length or the hash of the URL. Send it again'))
     const message = `block ${query.height} is archived, and archived books never change. Read the gaps again`
-    return isStored ? reply(200, { stored: true }) : err({ kind: 'conflict', message })
+    return result === 'stored' ? reply(200, { stored: true }) : err({ kind: 'conflict', message })
   },
 })
 
