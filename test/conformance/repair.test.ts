@@ -2,6 +2,7 @@
 // gateway's archive and from another node's files. Lists, candles, completed trades and a pipeline then have what the other node
 // wrote, and order books are those of the other gateway where it has them.
 
+import { createHash, randomBytes } from 'node:crypto'
 import { appendFileSync, cpSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -209,6 +210,18 @@ it(
       (await list<{ tid: number }>({ type: 'userFillsByTime', user, ...range })).map(({ tid }) => tid)
     // The rows in question are not there.
     expect((await tids()).filter((tid) => wanted.includes(tid))).toEqual([])
+
+    // A gap of a few minutes has checkpoints, which are sent as a stream. One without blocks does not count.
+    const checkpoint = randomBytes(2_000_000)
+    const upload = await fetch(
+      `${world.url}/admin/history/checkpoints?${new URLSearchParams({
+        height: String(gap.from),
+        bytes: String(checkpoint.length),
+        sha256: createHash('sha256').update(checkpoint).digest('hex'),
+      })}`,
+      { method: 'POST', headers: { authorization: `Bearer ${ADMIN_TOKEN}` }, body: checkpoint },
+    )
+    expect([upload.status, await upload.json()]).toEqual([200, { stored: true }])
 
     const archivedTo = gap.from + ARCHIVED_BLOCKS - 1
     const sources = [`other=${await copyArchive(archivedTo)}`, `second=${copy}`]
