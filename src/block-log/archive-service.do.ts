@@ -2,17 +2,12 @@
 // Worker without the bucket or the database has no archive, so the log retains nothing for it.
 
 import type { Objects } from '../core/objects.client.ts'
-import type {
-  ArchivePage,
-  ArchiveReport,
-  ArchiveRequest,
-  FilesReport,
-  GapOutcome,
-} from '../protocol/feed/archive-api.ts'
+import type { ArchivePage, ArchiveReport, ArchiveRequest, FilesReport } from '../protocol/feed/archive-api.ts'
 import type { HeightAndTime } from '../protocol/feed/durable-api.ts'
 import { LOG_API_VERSION } from '../protocol/feed/log-api.ts'
 import type { ArchiveView } from '../protocol/feed/status-shape.ts'
 import type { BookSeeds } from './book-seeds.do.ts'
+import type { ReportedGaps } from './gap-repair.ts'
 import type { RetainedBlocks } from './retained-blocks.do.ts'
 
 /** A running Archiver makes a request at least once a minute. */
@@ -77,16 +72,18 @@ export class ArchiveService {
     if (this.#isConfigured && archived !== null) blocks.setArchived(archived)
     const { epoch, booksKnown } = blocks.chain
     this.#knownEpoch = booksKnown ? epoch : null
-    return { v: LOG_API_VERSION, ...blocks.archivePage(from), epoch: this.#knownEpoch, repairedAt: books.repairedAt }
+    const log = { epoch: this.#knownEpoch, repairedAt: books.repairedAt, gaps: blocks.newestGaps }
+    return { v: LOG_API_VERSION, ...blocks.archivePage(from), ...log }
   }
 
   files(report: FilesReport): void {
     this.#files = report
   }
 
-  /** Repaired heights and heights beyond repair; null if there is no archive. */
-  get outcomes(): readonly GapOutcome[] | null {
-    return this.#isConfigured ? (this.#report?.outcomes ?? []) : null
+  /** What the archive has of the log's gaps; null if there is no archive, or it has not reported them. */
+  get outcomes(): ReportedGaps | null {
+    const { last, gaps } = this.#report ?? {}
+    return this.#isConfigured && gaps ? { last: last?.height ?? null, gaps } : null
   }
 
   /** The archive as `/status` shows it; null if there is none. */

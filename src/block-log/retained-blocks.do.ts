@@ -23,6 +23,9 @@ const WINDOW_MS = 5 * 60_000
 /** Maximum time that the log waits for a missing block because another feeder claims to have it. */
 const STALLED_MS = 30_000
 
+/** As many gaps as `/status` shows. */
+const NEWEST_GAPS = 20
+
 /**
  * Characters of stored text to read per request for fills. Reading them takes a few milliseconds, during which blocks
  * wait.
@@ -42,7 +45,7 @@ type Unversioned<T> = T extends unknown ? Omit<T, 'v'> : never
 
 export class RetainedBlocks {
   readonly #ctx: DurableObjectState
-  readonly #gaps: Pick<BlockLogStore, 'addGap' | 'gapAt'>
+  readonly #gaps: Pick<BlockLogStore, 'addGap' | 'gapAt' | 'gaps'>
   readonly #onDurable: (height: number) => void
   readonly #segments: SegmentStore
   readonly #builders: BuilderStore
@@ -71,7 +74,7 @@ export class RetainedBlocks {
   /** `onDurable` is called with each height up to which all blocks are durable. */
   constructor(
     ctx: DurableObjectState,
-    gaps: Pick<BlockLogStore, 'addGap' | 'gapAt'>,
+    gaps: Pick<BlockLogStore, 'addGap' | 'gapAt' | 'gaps'>,
     onDurable: (height: number) => void,
   ) {
     this.#ctx = ctx
@@ -226,6 +229,11 @@ export class RetainedBlocks {
     const firstAbove = (height: number) => this.#segments.firstAbove(height)
     const source = { durable, blocksWith, firstAbove, gapAt: this.backlog.gapAt }
     return { head: { height: durable, time }, parts: from === null ? [] : archivePage(from, source) }
+  }
+
+  /** The gaps that `/status` shows, newest first. */
+  get newestGaps(): SkippedHeights[] {
+    return this.#gaps.gaps(NEWEST_GAPS).map(({ from, to }) => ({ from, to }))
   }
 
   /** Sets the height up to which everything is archived; null if there is no archive. */

@@ -2,31 +2,38 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { repairOf } from '../../src/block-log/gap-repair.ts'
 
-const range = (from: number, to: number, source: string | null) => ({ from, to, source })
+const GAP = { from: 10, to: 20 }
+const known = (repaired: number, missing: number, beyond = 0, sources: string[] = []) => ({
+  last: 99,
+  gaps: [{ ...GAP, repaired, missing, beyond, sources }],
+})
 
 describe('the repair of a gap', () => {
   it.each([
-    ['without an archive', null, null, []],
-    ['of which nothing is known', [], 'open', []],
-    ['of which others know', [range(1, 9, 'a'), range(21, 30, null)], 'open', []],
-    ['of which a part is missing', [range(10, 14, 'a')], 'partly_repaired', ['a']],
-    ['by two sources', [range(5, 14, 'b'), range(15, 30, 'a')], 'repaired', ['a', 'b']],
-    ['beyond repair', [range(10, 20, null)], 'beyond_repair', []],
-    ['of which the rest is beyond repair', [range(10, 14, 'a'), range(15, 20, null)], 'beyond_repair', ['a']],
-    ['of which a part is beyond repair', [range(15, 20, null)], 'open', []],
-  ])('%s', (_, outcomes, repair, repairedFrom) => {
-    expect(repairOf({ from: 10, to: 20 }, outcomes)).toEqual({ repair, repairedFrom })
+    ['without an archive or its report', null, null, []],
+    ['above the archive', { last: 15, gaps: [] }, 'open', []],
+    ['before anything is archived', { last: null, gaps: [] }, 'open', []],
+    ['that the report does not have', { last: 99, gaps: [] }, null, []],
+    ['that is missing', known(0, 11), 'open', []],
+    ['of which a part is missing', known(5, 6, 0, ['a']), 'partly_repaired', ['a']],
+    ['by two sources', known(11, 0, 0, ['a', 'b']), 'repaired', ['a', 'b']],
+    ['beyond repair', known(0, 11, 11), 'beyond_repair', []],
+    ['of which the rest is beyond repair', known(5, 6, 6, ['a']), 'beyond_repair', ['a']],
+    ['of which a part is beyond repair', known(0, 11, 6), 'open', []],
+    ['whose blocks were removed after the repair', known(0, 0), null, []],
+    ['of which a repaired part was removed', known(5, 0, 0, ['a']), null, ['a']],
+  ])('%s', (_, archive, repair, repairedFrom) => {
+    expect(repairOf(GAP, archive)).toEqual({ repair, repairedFrom })
   })
 
-  it('is complete exactly if every height is in a repaired range', () => {
-    const cuts = fc.uniqueArray(fc.integer({ min: 1, max: 19 }), { maxLength: 6 })
+  it('is complete exactly if every height is repaired, and open only if heights are missing', () => {
+    const heights = fc.tuple(fc.nat(11), fc.nat(11), fc.nat(11)).filter(([a, b, c]) => a + b <= 11 && c <= b)
     fc.assert(
-      fc.property(cuts, fc.array(fc.boolean(), { minLength: 7, maxLength: 7 }), (at, isRepaired) => {
-        const edges = [0, ...at.toSorted((a, b) => a - b), 20]
-        const pieces = edges.slice(1).map((end, index) => range((edges[index] ?? 0) + 1, end, 'a'))
-        const outcomes = pieces.filter((_, index) => isRepaired[index])
-        const { repair } = repairOf({ from: 1, to: 20 }, outcomes)
-        expect(repair === 'repaired').toBe(outcomes.length === pieces.length)
+      fc.property(heights, ([repaired, missing, beyond]) => {
+        const { repair } = repairOf(GAP, known(repaired, missing, beyond))
+        expect(repair === 'repaired').toBe(repaired === 11)
+        expect(repair === 'open' || repair === 'partly_repaired').toBe(missing > beyond)
+        if (repair === 'beyond_repair') expect(repaired + beyond).toBe(11)
       }),
     )
   })

@@ -12,8 +12,9 @@ import { Objects } from '../../core/objects.client.ts'
 import { after, sleep } from '../../core/timers.client.ts'
 import { readVariables } from '../../core/variables.ts'
 import { visible } from '../../core/visible.ts'
-import type { GapOutcome } from '../../protocol/feed/archive-api.ts'
+import type { ArchivedGap } from '../../protocol/feed/archive-api.ts'
 import { LOG_API_VERSION } from '../../protocol/feed/log-api.ts'
+import type { SkippedHeights } from '../../protocol/feed/status-shape.ts'
 import { archiveMemory, MEMORY_RETRY_MS, TASK_BYTES } from '../archive-memory.ts'
 import { StoredArchive } from './archive.store.ts'
 import { ArchiveDamage, type ArchivedSegment } from './archive-read.ts'
@@ -52,7 +53,10 @@ export class Archiver extends DurableObject<Cloudflare.Env> implements Retention
   readonly #backfillQueue: BackfillQueue | null
   readonly #retention: Retention | null
   readonly #backfill: BackfillStore | null
-  #outcomes: readonly GapOutcome[] = []
+  /** The newest gaps of the log, as it last returned them. */
+  #logGaps: readonly SkippedHeights[] = []
+  /** What the archive has of them; undefined: not known. */
+  #gaps: readonly ArchivedGap[] | undefined
   /** True if a round found too little memory. Imports then let it go first. */
   #isRoundWaiting = false
   #failures = 0
@@ -151,14 +155,15 @@ export class Archiver extends DurableObject<Cloudflare.Env> implements Retention
     this.#isRoundWaiting = release === null
     if (release === null) return MEMORY_RETRY_MS
     try {
-      await this.#readOutcomes()
       const nextMs = await archiving.round()
+      if (await this.#readGaps()) await this.#page(null, archiving.state)
       this.#failures = 0
       return nextMs
     } catch (error) {
       const message = visible(error instanceof Error ? error.message : String(error)).slice(0, MAX_MESSAGE_CHARS)
       logEvent('archiving_failed', { error })
       archiving.recordFailure(Date.now(), message)
+      await this.#readGaps()
       await this.#page(null, archiving.state).catch(() => undefined)
       return backoffMs(RETRY, this.#failures++, Math.random())
     } finally {
@@ -166,10 +171,12 @@ export class Archiver extends DurableObject<Cloudflare.Env> implements Retention
     }
   }
 
-  /** Only `/status` shows them, so a failure changes nothing else. */
-  async #readOutcomes(): Promise<void> {
-    if (this.#backfill === null) return
-    this.#outcomes = await withTimeout(this.#backfill.outcomes()).catch(() => this.#outcomes)
+  /** Only `/status` shows them, so a failure changes nothing else. Returns whether the log must be told. */
+  async #readGaps(): Promise<boolean> {
+    const before = JSON.stringify(this.#gaps)
+    const read = this.#backfill?.gapsOf(this.#logGaps) ?? Promise.resolve([])
+    this.#gaps = await withTimeout(read).catch(() => undefined)
+    return JSON.stringify(this.#gaps) !== before
   }
 
   #ports(writer: ArchiveWriter, retention: Retention): ArchiveRunnerPorts {
@@ -206,11 +213,13 @@ export class Archiver extends DurableObject<Cloudflare.Env> implements Retention
     }
   }
 
-  #page(from: number | null, { last, segments, checkpoint, failure }: ArchiveState) {
+  async #page(from: number | null, { last, segments, checkpoint, failure }: ArchiveState) {
     const at = checkpoint && { height: checkpoint.height, time: checkpoint.time }
-    const report = { last, segments, checkpoint: at, failure, outcomes: this.#outcomes }
+    const report = { last, segments, checkpoint: at, failure, ...(this.#gaps && { gaps: this.#gaps }) }
     const request = { v: LOG_API_VERSION, archived: last?.height ?? null, from, report }
-    return withTimeout(this.#objects.log().archive(request))
+    const page = await withTimeout(this.#objects.log().archive(request))
+    this.#logGaps = page.gaps ?? []
+    return page
   }
 }
 

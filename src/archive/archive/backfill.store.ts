@@ -3,8 +3,9 @@
 // request to build files. So a reader sees the heights either missing or complete.
 
 import { batchOf } from '../../core/d1.store.ts'
-import type { GapOutcome } from '../../protocol/feed/archive-api.ts'
+import type { ArchivedGap } from '../../protocol/feed/archive-api.ts'
 import type { HeightAndTime } from '../../protocol/feed/durable-api.ts'
+import type { SkippedHeights } from '../../protocol/feed/status-shape.ts'
 import { checkpointKey, segmentKey } from './archive-keys.ts'
 import type { ArchiveStorage } from './archive-writer.store.ts'
 import { checkpointRow, putBooks, putEvents } from './archive-writer.store.ts'
@@ -24,9 +25,8 @@ import { unfiledRow } from './unfiled.store.ts'
 
 /** Maximum gaps per page. */
 const GAPS_PER_PAGE = 1_000
-/** A gap of 25 minutes is repaired by some ten requests. */
-const MAX_REPAIRS = 1_000
-const MAX_OUTCOMES = 50
+/** Maximum sources per gap that `/status` names. */
+const MAX_SOURCES = 20
 
 const SPAN_COLUMNS = `first, last, first_ms AS firstMs, last_ms AS lastMs, epoch`
 const GAP_COLUMNS = `from_height AS "from", to_height AS "to", after_ms AS afterMs, before_ms AS beforeMs,
@@ -48,6 +48,13 @@ const gapAround = (
   columns: string,
 ) => `SELECT ${columns} FROM (SELECT * FROM gaps WHERE chain = ?1 AND from_height <= ?2
   ORDER BY from_height DESC LIMIT 1) WHERE to_height >= ?3`
+
+/** Rows of a table that overlap the ranges of ?2, with the overlap. The rows of a table do not overlap each other. */
+const overlapping = (table: 'segments' | 'gaps', first: string, last: string) => `
+  (SELECT value ->> 'from' AS low, value ->> 'to' AS high FROM json_each(?2)) CROSS JOIN ${table} ON chain = ?1
+    AND ${first} >= COALESCE((SELECT MAX(${first}) FROM ${table} WHERE chain = ?1 AND ${first} <= low), low)
+    AND ${first} <= high AND ${last} >= low`
+const overlap = (first: string, last: string) => `MIN(${last}, high) - MAX(${first}, low) + 1`
 
 type AttemptRow = RepairAttempt & Pick<Repair, 'from' | 'to'>
 
@@ -121,21 +128,28 @@ export class BackfillStore {
     return (stored?.meta.changes ?? 0) > 0
   }
 
-  /** Repaired heights and heights beyond repair, newest first. Repairs of adjacent heights from one source are one. */
-  async outcomes(): Promise<readonly GapOutcome[]> {
+  /** What the archive has of the log's gaps. */
+  async gapsOf(ranges: readonly SkippedHeights[]): Promise<readonly ArchivedGap[]> {
     const { chain, db } = this.#storage
-    const [repairs, beyond] = await batchOf<[GapOutcome, GapOutcome]>(db, [
-      db
-        .prepare(
-          `SELECT from_height AS "from", to_height AS "to", source FROM repairs WHERE chain = ? ORDER BY id DESC LIMIT ?`,
-        )
-        .bind(chain, MAX_REPAIRS),
-      db
-        .prepare(`SELECT from_height AS "from", to_height AS "to", NULL AS source FROM gaps WHERE chain = ?
-          AND beyond_ms IS NOT NULL ORDER BY from_height DESC LIMIT ?`)
-        .bind(chain, MAX_OUTCOMES),
+    const bind = (sql: string) => db.prepare(sql).bind(chain, JSON.stringify(ranges))
+    type Row = { readonly low: number; readonly high: number }
+    const [repairs, gaps] = await batchOf<
+      [Row & { repaired: number; sources: string }, Row & { missing: number; beyond: number }]
+    >(db, [
+      bind(`SELECT low, high, SUM(${overlap('first', 'last')}) AS repaired, json_group_array(DISTINCT source) AS sources
+        FROM ${overlapping('segments', 'first', 'last')} WHERE backfilled IS NOT NULL AND events_bytes > 0
+        GROUP BY low, high`),
+      bind(`SELECT low, high, SUM(heights) AS missing, SUM(IIF(beyond_ms IS NULL, 0, heights)) AS beyond FROM (
+        SELECT low, high, beyond_ms, ${overlap('from_height', 'to_height')} AS heights
+        FROM ${overlapping('gaps', 'from_height', 'to_height')}) GROUP BY low, high`),
     ])
-    return [...joinOutcomes(repairs.results).slice(0, MAX_OUTCOMES), ...beyond.results]
+    return ranges.map(({ from, to }) => {
+      const isSame = ({ low, high }: Row) => low === from && high === to
+      const { repaired = 0, sources = '[]' } = repairs.results.find(isSame) ?? {}
+      const { missing = 0, beyond = 0 } = gaps.results.find(isSame) ?? {}
+      const names = (JSON.parse(sources) as (string | null)[]).filter((source) => source !== null)
+      return { from, to, repaired, missing, beyond, sources: names.sort().slice(0, MAX_SOURCES) }
+    })
   }
 
   /** Segments that overlap these heights, and the segments next to them. */
@@ -245,16 +259,6 @@ export class BackfillStore {
 const isAltered = (error: unknown) => error instanceof Error && /FixedLengthStream|checksum/.test(error.message)
 
 type RepairRun = Pick<Repair, 'from' | 'to' | 'known' | 'hasBooks'>
-
-function joinOutcomes(outcomes: readonly GapOutcome[]): GapOutcome[] {
-  const joined: GapOutcome[] = []
-  for (const next of outcomes) {
-    const last = joined.at(-1)
-    if (last?.source === next.source && next.to === last.from - 1) joined.splice(-1, 1, { ...next, to: last.to })
-    else joined.push(next)
-  }
-  return joined
-}
 
 /** Runs of consecutive heights with the same known data. */
 function runsOf(segments: readonly BackfillSegment[]): RepairRun[] {

@@ -12,13 +12,19 @@ export interface ArchiveReport {
   readonly checkpoint: HeightAndTime | null
   /** Last failure and its message. */
   readonly failure: { readonly atMs: number; readonly words: string } | null
-  /** Repaired heights and heights beyond repair, newest first. */
-  readonly outcomes?: readonly GapOutcome[]
+  /** Gaps of the log as the archive has them. Missing: not known. */
+  readonly gaps?: readonly ArchivedGap[]
 }
 
-/** `source`: where the heights were repaired from; null: no source has them. */
-export interface GapOutcome extends SkippedHeights {
-  readonly source: string | null
+/** A gap of the log, with numbers of its heights. Heights that are neither repaired nor missing are not known. */
+export interface ArchivedGap extends SkippedHeights {
+  readonly repaired: number
+  /** Includes `beyond`. */
+  readonly missing: number
+  /** Heights that no source has. */
+  readonly beyond: number
+  /** Where heights were repaired from. */
+  readonly sources: readonly string[]
 }
 
 /** Status of the archive files, sent by the Compactor and shown by `/status`. */
@@ -68,6 +74,8 @@ export interface ArchivePage {
    * repaired books.
    */
   readonly repairedAt: number | null
+  /** The newest gaps of the log, which the Archiver looks up for its next report. */
+  readonly gaps?: readonly SkippedHeights[]
   /** In order and without gaps. The first part may start below `from`. Empty if no further block is durable. */
   readonly parts: readonly ArchivePart[]
 }

@@ -158,11 +158,11 @@ const GapShape = z.object({
   atMs: describeField(Millis, 'time when it was recorded, Unix ms'),
   repair: describeField(
     z.enum(GAP_REPAIRS).nullable(),
-    'whether the archive has the heights from a different source; `beyond_repair`: no source has them; null: no archive',
+    'whether the archive has the heights from a different source; `beyond_repair`: no source has those that are missing; null: there is no archive, or it does not know, for example because it removed blocks of that time',
     '`repaired`',
     'run `npm run repair`',
   ),
-  repairedFrom: describeField(z.array(z.string()), 'names of those sources'),
+  repairedFrom: describeField(z.array(z.string()), 'names of those sources, at most 20'),
 })
 export type GapRepair = Frozen<Pick<z.infer<typeof GapShape>, 'repair' | 'repairedFrom'>>
 export type RecordedGap = Omit<Frozen<z.infer<typeof GapShape>>, keyof GapRepair>

@@ -201,6 +201,15 @@ describe('below the first block that the log archived', () => {
       { from_height: 110, to_height: 119, known: 'fills', source: 'node' },
       { from_height: 120, to_height: 139, known: 'fills', source: 'bucket' },
     ])
+    const asked = [
+      { from: 110, to: 139 },
+      { from: 100, to: 109 },
+    ]
+    expect(await new BackfillStore(place).gapsOf(asked)).toEqual([
+      { from: 110, to: 139, repaired: 30, missing: 0, beyond: 0, sources: ['bucket', 'node'] },
+      // Blocks of the log, as after a reset.
+      { from: 100, to: 109, repaired: 0, missing: 0, beyond: 0, sources: [] },
+    ])
     const left = await env.HISTORY.prepare(`SELECT COUNT(*) AS n FROM repair_attempts`).first()
     expect(left).toEqual({ n: 0 })
     const sources = (await rows('segments')).map(({ first, source }) => [first, source])
@@ -326,6 +335,37 @@ describe('below the first block that the log archived', () => {
       expect(await objects()).toEqual(before)
       expect([await read.last(), await read.checkpointAt(999)]).toMatchObject([155, { height: 155 }])
     })
+  })
+
+  it('knows an old repaired gap after thousands of repairs in pieces', async () => {
+    const put = (first: number, last: number, source: string, bytes = 1) =>
+      env.HISTORY.prepare(`INSERT INTO segments (chain, first, last, first_ms, last_ms, lines, events_bytes, books_bytes,
+        events_sha256, books_sha256, backfilled, source) VALUES ('old', ?, ?, 0, 0, 1, ?, 1, '', '', 'fills', ?)`).bind(
+        first,
+        last,
+        bytes,
+        source,
+      )
+    const count = `WITH RECURSIVE n (at) AS (SELECT 1 UNION ALL SELECT at + 1 FROM n WHERE at < 3000)`
+    await env.HISTORY.batch([
+      ...[put(90, 104, 'a'), put(105, 109, 'b'), put(110, 130, 'a'), put(200, 204, 'a', 0)],
+      env.HISTORY.prepare(`INSERT INTO segments (chain, first, last, first_ms, last_ms, lines, events_bytes, books_bytes,
+        events_sha256, books_sha256, backfilled, source) ${count}
+        SELECT 'old', 1000 + 2 * at, 1000 + 2 * at, 0, 0, 1, 1, 1, '', '', 'fills', 'c' FROM n`),
+      env.HISTORY.prepare(`INSERT INTO gaps (chain, from_height, to_height, after_ms, before_ms, recorded_ms, beyond_ms)
+        ${count} SELECT 'old', 1001 + 2 * at, 1001 + 2 * at, 0, 0, 7, IIF(at <= 1000, 9, NULL) FROM n`),
+    ])
+    const gap = (from: number, to: number) => ({ from, to })
+    const asked = [gap(1002, 7001), gap(1002, 1005), gap(100, 120), gap(200, 204), gap(8000, 8001)]
+    expect(await new BackfillStore({ ...place, chain: 'old' }).gapsOf(asked)).toEqual([
+      { ...gap(1002, 7001), repaired: 3000, missing: 3000, beyond: 1000, sources: ['c'] },
+      { ...gap(1002, 1005), repaired: 2, missing: 2, beyond: 2, sources: ['c'] },
+      { ...gap(100, 120), repaired: 21, missing: 0, beyond: 0, sources: ['a', 'b'] },
+      // Its events were removed.
+      { ...gap(200, 204), repaired: 0, missing: 0, beyond: 0, sources: [] },
+      { ...gap(8000, 8001), repaired: 0, missing: 0, beyond: 0, sources: [] },
+    ])
+    expect(await new BackfillStore(place).gapsOf([])).toEqual([])
   })
 
   it('reads few rows for each of many gaps with attempts', async () => {
