@@ -80,7 +80,7 @@ export class ArchiveService {
     this.#files = report
   }
 
-  /** What the archive has of the log's gaps; null if there is no archive, or it has not reported them. */
+  /** The log's gaps in the archive; null if there is no archive, or it has not reported them. */
   get outcomes(): ReportedGaps | null {
     const { last, gaps } = this.#report ?? {}
     return this.#isConfigured && gaps ? { last: last?.height ?? null, gaps } : null

@@ -55,7 +55,7 @@ export class Archiver extends DurableObject<Cloudflare.Env> implements Retention
   readonly #backfill: BackfillStore | null
   /** The newest gaps of the log, as it last returned them. */
   #logGaps: readonly SkippedHeights[] = []
-  /** What the archive has of them; undefined: not known. */
+  /** The state of these gaps in the archive; undefined: not known. */
   #gaps: readonly ArchivedGap[] | undefined
   /** True if a round found too little memory. Imports then let it go first. */
   #isRoundWaiting = false
@@ -171,7 +171,7 @@ export class Archiver extends DurableObject<Cloudflare.Env> implements Retention
     }
   }
 
-  /** Only `/status` shows them, so a failure changes nothing else. Returns whether the log must be told. */
+  /** Only `/status` shows them, so a failure changes nothing else. Returns whether a report is due. */
   async #readGaps(): Promise<boolean> {
     const before = JSON.stringify(this.#gaps)
     const read = this.#backfill?.gapsOf(this.#logGaps) ?? Promise.resolve([])

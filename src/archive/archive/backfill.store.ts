@@ -128,7 +128,7 @@ export class BackfillStore {
     return (stored?.meta.changes ?? 0) > 0
   }
 
-  /** What the archive has of the log's gaps. */
+  /** The state of gaps in the archive. Gaps below its first segment are not known. */
   async gapsOf(ranges: readonly SkippedHeights[]): Promise<readonly ArchivedGap[]> {
     const { chain, db } = this.#storage
     const bind = (sql: string) => db.prepare(sql).bind(chain, JSON.stringify(ranges))
@@ -141,7 +141,7 @@ export class BackfillStore {
         GROUP BY low, high`),
       bind(`SELECT low, high, SUM(heights) AS missing, SUM(IIF(beyond_ms IS NULL, 0, heights)) AS beyond FROM (
         SELECT low, high, beyond_ms, ${overlap('from_height', 'to_height')} AS heights
-        FROM ${overlapping('gaps', 'from_height', 'to_height')}) GROUP BY low, high`),
+        FROM ${overlapping('gaps', 'from_height', 'to_height')} WHERE from_height > ${edge('ASC')}) GROUP BY low, high`),
     ])
     return ranges.map(({ from, to }) => {
       const isSame = ({ low, high }: Row) => low === from && high === to

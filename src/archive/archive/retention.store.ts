@@ -216,12 +216,24 @@ async function remove(storage: ArchiveStorage, { events, books, checkpoints }: R
       `DELETE FROM checkpoints WHERE chain = ?1 AND height IN (SELECT value FROM json_each(?2))`,
       checkpoints.map(({ height }) => height),
     ),
+    ...REPAIRS_BELOW.map((sql) => db.prepare(sql).bind(chain)),
   ])
   await drop(storage, keys)
   const bytes = [...events.map((row) => row.events), ...books.map((row) => row.books)]
   const all = [...bytes, ...checkpoints.map((row) => row.bytes)].reduce((sum, one) => sum + one, 0)
   return { objects: keys.length, segments: gone?.meta.changes ?? 0, bytes: all }
 }
+
+/**
+ * A pipeline, which may have been paused for any time, can deliver a repair as long as events of its heights exist. Nothing
+ * reads attempts below the archive.
+ */
+const REPAIRS_BELOW = [
+  `DELETE FROM repairs WHERE chain = ?1 AND to_height < (SELECT first FROM segments INDEXED BY segments_with_events
+    WHERE chain = ?1 AND events_bytes > 0 ORDER BY first LIMIT 1)`,
+  `DELETE FROM repair_attempts WHERE chain = ?1 AND to_height < (SELECT first FROM segments
+    WHERE chain = ?1 ORDER BY first LIMIT 1)`,
+]
 
 async function drop(storage: ArchiveStorage, keys: string[]): Promise<void> {
   if (keys.length === 0) return

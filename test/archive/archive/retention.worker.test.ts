@@ -87,6 +87,39 @@ describe('removal by age', () => {
     expect(await held(place)).toEqual({ told: { segments: [2, 3], ...left }, stored: left })
   })
 
+  it('removes repairs that no pipeline can deliver any more, and attempts below the archive', async () => {
+    const { place, retention } = await archived('repairs')
+    await place.db.batch([
+      ...[3, 10, 11, 25].map((to) =>
+        place.db
+          .prepare(
+            `INSERT INTO repairs (chain, from_height, to_height, known, source, at_ms) VALUES (?, 2, ?, 'fills', 'a', 0)`,
+          )
+          .bind(place.chain, to),
+      ),
+      ...[2, 12].map((to) =>
+        place.db
+          .prepare(`INSERT INTO repair_attempts VALUES (?, ?, ?, 'a', 1, 0, 'absent', '')`)
+          .bind(place.chain, to, to + 3),
+      ),
+    ])
+    const heights = async (table: string) => {
+      const { results } = await place.db
+        .prepare(`SELECT to_height AS at FROM ${table} WHERE chain = ? ORDER BY to_height`)
+        .bind(place.chain)
+        .all<{ at: number }>()
+      return results.map(({ at }) => at)
+    }
+    await drain(retention, { ...FOR_GOOD, books: 2 })
+    expect(await heights('repairs')).toEqual([3, 10, 11, 25])
+    await drain(retention, { ...FOR_GOOD, events: 2 })
+    expect(await heights('repairs')).toEqual([10, 11, 25])
+    expect(await heights('repair_attempts')).toEqual([15])
+    await drain(retention, { ...FOR_GOOD, events: 1 })
+    expect(await heights('repairs')).toEqual([25])
+    expect(await heights('repair_attempts')).toEqual([15])
+  })
+
   it('removes nothing within the limit, nothing because of a fast clock, and never the newest segment', async () => {
     const { place, retention } = await archived('stays')
     const ahead = { nowMs: 3 * DAY_MS, newestMs: 900 * DAY_MS }

@@ -354,9 +354,10 @@ describe('below the first block that the log archived', () => {
         SELECT 'old', 1000 + 2 * at, 1000 + 2 * at, 0, 0, 1, 1, 1, '', '', 'fills', 'c' FROM n`),
       env.HISTORY.prepare(`INSERT INTO gaps (chain, from_height, to_height, after_ms, before_ms, recorded_ms, beyond_ms)
         ${count} SELECT 'old', 1001 + 2 * at, 1001 + 2 * at, 0, 0, 7, IIF(at <= 1000, 9, NULL) FROM n`),
+      env.HISTORY.prepare(`INSERT INTO gaps VALUES ('old', 50, 60, 0, 0, 7, NULL)`),
     ])
     const gap = (from: number, to: number) => ({ from, to })
-    const asked = [gap(1002, 7001), gap(1002, 1005), gap(100, 120), gap(200, 204), gap(8000, 8001)]
+    const asked = [gap(1002, 7001), gap(1002, 1005), gap(100, 120), gap(200, 204), gap(8000, 8001), gap(50, 60)]
     expect(await new BackfillStore({ ...place, chain: 'old' }).gapsOf(asked)).toEqual([
       { ...gap(1002, 7001), repaired: 3000, missing: 3000, beyond: 1000, sources: ['c'] },
       { ...gap(1002, 1005), repaired: 2, missing: 2, beyond: 2, sources: ['c'] },
@@ -364,6 +365,8 @@ describe('below the first block that the log archived', () => {
       // Its events were removed.
       { ...gap(200, 204), repaired: 0, missing: 0, beyond: 0, sources: [] },
       { ...gap(8000, 8001), repaired: 0, missing: 0, beyond: 0, sources: [] },
+      // Older than the archive, which removed the blocks around it.
+      { ...gap(50, 60), repaired: 0, missing: 0, beyond: 0, sources: [] },
     ])
     expect(await new BackfillStore(place).gapsOf([])).toEqual([])
   })
