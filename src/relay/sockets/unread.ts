@@ -9,7 +9,7 @@
 // clients like itself.
 
 import { BoundedMap } from '../../core/bounded-map.ts'
-import { ReadProofs } from './read-proofs.ts'
+import { ReadProofs, type RelayTime, RunningClock } from './read-proofs.ts'
 
 const MIB = 1024 * 1024
 
@@ -125,6 +125,7 @@ export class RelayUnread {
   /** Unread bytes of sockets that we closed and clients did not. */
   strandedBytes = 0
   #presumedMs: number
+  readonly #running: RunningClock
 
   /** `moved`: result of `movedAccounts` before a restart. `isolate`: the relays that share its memory. */
   constructor(
@@ -136,6 +137,7 @@ export class RelayUnread {
     this.rules = rules
     this.#isolate = isolate
     this.#presumedMs = nowMs
+    this.#running = new RunningClock(nowMs)
     for (const [name, untilMs] of moved) this.#moved.set(name, untilMs)
   }
 
@@ -177,7 +179,12 @@ export class RelayUnread {
   presumeRead(nowMs: number): void {
     const bytes = (Math.max(0, nowMs - this.#presumedMs) / 1000) * this.rules.presumedPerSecond
     this.#presumedMs = nowMs
+    this.#running.at(nowMs)
     for (const account of this.#accounts.values()) account.presumeRead(Math.floor(bytes), nowMs)
+  }
+
+  timeAt(nowMs: number): RelayTime {
+    return this.#running.at(nowMs)
   }
 
   /** Maximum unread bytes of this relay now. */
@@ -303,6 +310,10 @@ export class AccountUnread {
     this.#relay.onLargeSent(socket)
   }
 
+  timeAt(nowMs: number): RelayTime {
+    return this.#relay.timeAt(nowMs)
+  }
+
   isOpen(socket: SocketUnread): boolean {
     return this.#open.has(socket)
   }
@@ -385,6 +396,7 @@ export class SocketUnread {
   countSend(length: number): boolean {
     this.#sent += length
     this.#account.onSend(length)
+    this.#proofs.onFrame(length, this.#sent)
     if (length > LARGE_BYTES) {
       this.#largeUpTo = this.#sent
       this.#account.onLargeSent(this)
@@ -394,13 +406,13 @@ export class SocketUnread {
 
   /** Handles a nonce from the client, which may prove what it read. */
   onNonce(nonce: string, nowMs: number): void {
-    this.#proofs.onNonce(nonce, this.#sent, nowMs)
+    this.#proofs.onNonce(nonce, this.#sent, this.#account.timeAt(nowMs))
     this.markRead(this.#proofs.upTo - this.#readUpTo)
   }
 
   /** Returns the nonce to send now: `fresh`, or an older one. */
   nextNonce(fresh: string, nowMs: number): string {
-    return this.#proofs.nextNonce(fresh, this.#sent, nowMs)
+    return this.#proofs.nextNonce(fresh, this.#sent, this.#account.timeAt(nowMs))
   }
 
   /** Marks bytes as read and returns how many were unread. Bytes of a closed socket stay stranded. */
@@ -415,7 +427,7 @@ export class SocketUnread {
   /** Time in ms until a snapshot of this size may be sent. Call again after that time. 0: now. Infinity: never. */
   snapshotWaitMs(bytes: number, nowMs: number): number {
     const waitMs = this.#paceMs(bytes, nowMs)
-    if (waitMs === 0) this.#proofs.onBulk(nowMs)
+    if (waitMs === 0) this.#proofs.onBulk(bytes, this.#account.timeAt(nowMs))
     return waitMs
   }
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Connection, LATE_MS, MAX_LATE_MS } from '../../../src/relay/sockets/connection.ts'
-import { ReadProofs } from '../../../src/relay/sockets/read-proofs.ts'
+import { MAX_PAUSE_MS, ReadProofs, RunningClock } from '../../../src/relay/sockets/read-proofs.ts'
 import { LIGHT, RelayUnread } from '../../../src/relay/sockets/unread.ts'
 import { identityOf } from '../../kit/identity.ts'
 
@@ -14,6 +14,7 @@ class Reader {
   closedAtMs: number | null = null
   closeCode = 0
   readonly connection: Connection
+  readonly #unread = new RelayUnread({ ...LIGHT, bytes: Number.MAX_SAFE_INTEGER }, 0)
   readonly #queue: { text: string; atMs: number; left: number }[] = []
   readonly #readsPerSecond: number
   readonly #pingMs: number
@@ -41,8 +42,7 @@ class Reader {
       },
     }
     const identity = identityOf('entry', ['stream'])
-    const unread = new RelayUnread({ ...LIGHT, bytes: Number.MAX_SAFE_INTEGER }, 0)
-    this.connection = new Connection('c', { identity, terms: 0 }, sink, clock, () => undefined, unread)
+    this.connection = new Connection('c', { identity, terms: 0 }, sink, clock, () => undefined, this.#unread)
     this.#ping()
     this.#read(Number.POSITIVE_INFINITY)
   }
@@ -55,11 +55,23 @@ class Reader {
   step(): void {
     this.nowMs += STEP_MS
     this.#read((this.#readsPerSecond * STEP_MS) / 1000)
+    if (this.nowMs % MAX_PAUSE_MS === 0) this.#unread.presumeRead(this.nowMs)
     if (this.nowMs % this.#pingMs === 0) this.#ping()
   }
 
-  #ping(): void {
-    const nonce = this.connection.onPing(this.#nonce, `n${++this.#pings}`)
+  /** The relay runs nothing for this time, while the client reads everything and pings. Then it handles the pings. */
+  stall(ms: number, pingMs: number): void {
+    const nonces: string[] = []
+    for (let at = 0; at < ms; at += pingMs) {
+      nonces.push(this.#nonce)
+      this.#read(Number.POSITIVE_INFINITY)
+    }
+    this.nowMs += ms
+    for (const nonce of nonces) this.#ping(nonce)
+  }
+
+  #ping(returned = this.#nonce): void {
+    const nonce = this.connection.onPing(returned, `n${++this.#pings}`)
     this.connection.send(`{"channel":"pong","nonce":"${nonce}"}`)
   }
 
@@ -148,12 +160,73 @@ test('a large snapshot may take minutes to read; only what comes after it counts
   expect([reader.notices, reader.closedAtMs, reader.ageMs]).toEqual([[], null, 0])
 })
 
+// WS-61
+test('a snapshot that is sent long after its admission does not count as late, and other data counts again', () => {
+  const reader = new Reader(100_000, 5_000)
+  const blocks = (seconds: number) => {
+    for (let i = 0; i < seconds * 10 && reader.closedAtMs === null; i++) {
+      reader.connection.send(frameOf(100))
+      reader.step()
+    }
+  }
+  expect(reader.connection.snapshotWaitMs(5_000_000)).toBe(0)
+  blocks(12)
+  reader.connection.send(frameOf(4_500_000))
+  blocks(100)
+  expect([reader.notices, reader.closedAtMs, reader.ageMs]).toEqual([[], null, 0])
+  // Admitted, but never sent.
+  expect(reader.connection.snapshotWaitMs(5_000_000)).toBe(0)
+  blocks(40)
+  reader.connection.send(frameOf(4_500_000))
+  blocks(60)
+  expect(reader.closeCode).toBe(4413)
+})
+
+// WS-65
+test('a stall of the relay does not count as late reading, whenever it happens', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.tuple(fc.integer({ min: 1, max: 200 }), fc.integer({ min: 1, max: 900 })), { maxLength: 5 }),
+      fc.constantFrom(500, 5_000, 20_000),
+      (turns, pingMs) => {
+        const reader = new Reader(600_000, 500)
+        for (const [steps, stall] of turns) {
+          for (let i = 0; i < steps; i++) {
+            reader.connection.send(frameOf(1_000))
+            reader.step()
+          }
+          // The client pings before it has read the last pong.
+          reader.connection.send(`{"channel":"pong","nonce":"${reader.connection.nextNonce('last')}"}`)
+          reader.stall(stall * STEP_MS, pingMs)
+        }
+        expect([reader.notices, reader.closedAtMs]).toEqual([[], null])
+      },
+    ),
+  )
+})
+
+test('the running clock never runs backward, nor faster than time', () => {
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: -100_000, max: 100_000 })), (steps) => {
+      const clock = new RunningClock(0)
+      let now = 0
+      for (const step of steps) {
+        now += step
+        const before = clock.at(now - step).runningMs
+        const passed = clock.at(now).runningMs - before
+        expect(passed).toBe(Math.min(Math.max(0, step), MAX_PAUSE_MS))
+      }
+    }),
+  )
+})
+
 test('only a client that returns nonces is measured', () => {
   for (const nonce of ['', 'guess']) {
     const proofs = new ReadProofs()
     for (let i = 0; i < 100; i++) {
-      proofs.onNonce(nonce, i * 1_000, i * 10_000)
-      proofs.nextNonce(`n${i}`, i * 1_000, i * 10_000)
+      const at = { nowMs: i * 10_000, runningMs: i * 10_000 }
+      proofs.onNonce(nonce, i * 1_000, at)
+      proofs.nextNonce(`n${i}`, i * 1_000, at)
     }
     expect(proofs.lateMs).toBe(0)
   }
