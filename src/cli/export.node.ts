@@ -6,12 +6,12 @@ import { type Command, Option } from '@commander-js/extra-typings'
 import { program, runProgram, valueParser } from '../core/command-line.node.ts'
 import { nearestName } from '../core/nearest.ts'
 import { err, ok, type Result } from '../core/result.ts'
-import { DAY_MS } from '../core/time.ts'
-import { type HistoryGateway, historyCost } from './backfill/gateway-history.node.ts'
+import { DAY_MS, HOUR_MS } from '../core/time.ts'
+import { type HistoryCost, type HistoryGateway, historyCost } from './backfill/gateway-history.node.ts'
 import { SourceError } from './backfill/read-blocks.ts'
 import { type BookFile, type CoinDay, EXPORT_FORMATS, type ExportFormat } from './export/book-file.ts'
 import { gatewayTape } from './export/gateway-tape.node.ts'
-import { CHECKPOINT_SPAN_MS, HistoryTape, type TimeRange } from './export/history-tape.ts'
+import { checkpointSpans, HistoryTape, minuteOf, type TimeRange } from './export/history-tape.ts'
 import { nautilusFile } from './export/nautilus-file.node.ts'
 import { npzFile } from './export/npz-file.node.ts'
 import { parquetFile } from './export/parquet-file.node.ts'
@@ -85,7 +85,7 @@ async function exportBooks(options: Options, shell: Shell, retryMs: number): Pro
   if (!range.ok) return range
   const gateway = { url, key, chain }
   const { hasTrades, open } = FORMATS[options.for]
-  const price = await priceText(gateway, range.value, hasTrades)
+  const price = await priceText(gateway, range.value, hasTrades, shell.now())
   if (options.yes !== true) return err(`${price} Nothing was fetched. Pass --yes to accept the price.`)
   shell.note(price)
   let credits = 0
@@ -132,15 +132,30 @@ function rangeOf({ day, from, to }: Options): Result<TimeRange, string> {
   return to < from ? err('--to is before --from. Swap them.') : ok({ fromMs: from, toMs: to })
 }
 
-async function priceText(gateway: HistoryGateway, { fromMs, toMs }: TimeRange, hasTrades: boolean): Promise<string> {
-  const startMs = Math.max(0, fromMs - CHECKPOINT_SPAN_MS)
-  const start = await historyCost(gateway, ['checkpoints'], { fromMs: startMs, toMs: fromMs })
-  const books = await historyCost(gateway, ['books'], { fromMs: startMs, toMs })
-  const events = hasTrades ? [await historyCost(gateway, ['events'], { fromMs, toMs })] : []
-  const costs = [start, books, ...events]
+/** The price of the same lists that the tape requests. */
+async function priceText(
+  gateway: HistoryGateway,
+  range: TimeRange,
+  hasTrades: boolean,
+  nowMs: number,
+): Promise<string> {
+  const { toMs } = range
+  const firstMs = minuteOf(range.fromMs)
+  const costs: HistoryCost[] = []
+  let startMs = firstMs
+  for (const span of checkpointSpans(range)) {
+    const checkpoints = await historyCost(gateway, ['checkpoints'], span)
+    costs.push(checkpoints)
+    if (checkpoints.objects === 0) continue
+    startMs = minuteOf(span.fromMs)
+    break
+  }
+  costs.push(await historyCost(gateway, ['books'], { fromMs: startMs, toMs }))
+  if (hasTrades) costs.push(await historyCost(gateway, ['events'], { fromMs: firstMs, toMs }))
   const credits = costs.reduce((sum, cost) => sum + cost.credits, 0)
   const bytes = costs.reduce((sum, cost) => sum + cost.bytes, 0)
-  return `This export fetches at most ${(bytes / MB).toFixed(1)} MB for ${Math.ceil(credits)} credits, plus a checkpoint after each gap.`
+  const more = toMs > nowMs - HOUR_MS ? ' and what is archived from now on' : ''
+  return `This export fetches at most ${(bytes / MB).toFixed(1)} MB for ${Math.ceil(credits)} credits, plus a checkpoint after each gap${more}.`
 }
 
 if (import.meta.main) await runProgram(exportProgram(processShell()), process.argv.slice(2))

@@ -52,12 +52,12 @@ export interface CoinEvent {
 }
 
 /** Checkpoints are written every 15 minutes, unless an object is busy or restarting. */
-export const CHECKPOINT_SPAN_MS = 20 * MINUTE_MS
-/** Where to look for a checkpoint before the range: the times before its start from which and up to which. */
-const SPANS = [
-  [CHECKPOINT_SPAN_MS, 0],
-  [2 * HOUR_MS, CHECKPOINT_SPAN_MS + 1],
-] as const
+const CHECKPOINT_SPAN_MS = 20 * MINUTE_MS
+/** Where to look for a checkpoint before a range, in order. */
+export function checkpointSpans({ fromMs }: TimeRange): TimeRange[] {
+  const span = (farMs: number, nearMs: number) => ({ fromMs: Math.max(0, fromMs - farMs), toMs: fromMs - nearMs })
+  return [span(CHECKPOINT_SPAN_MS, 0), span(2 * HOUR_MS, CHECKPOINT_SPAN_MS + 1)]
+}
 
 const FILLS = '"fills":[[' as const
 
@@ -128,10 +128,8 @@ export class HistoryTape {
 
   /** The last checkpoint before the range. */
   async #firstCheckpoint(): Promise<TapeCheckpoint | null> {
-    const { fromMs } = this.#request
     let last: TapeCheckpoint | null = null
-    for (const [far, near] of SPANS) {
-      const span = { fromMs: Math.max(0, fromMs - far), toMs: fromMs - near }
+    for (const span of checkpointSpans(this.#request)) {
       for await (const checkpoint of this.#source.checkpoints(span)) last = checkpoint
       if (last) break
     }
@@ -141,7 +139,7 @@ export class HistoryTape {
   /** Looks for the first checkpoint at or after the last block that was read. */
   async #findCheckpoint(block: HubBlock): Promise<void> {
     const { toMs } = this.#request
-    for await (const checkpoint of this.#source.checkpoints({ fromMs: block.time - MINUTE_MS, toMs }))
+    for await (const checkpoint of this.#source.checkpoints({ fromMs: block.time, toMs }))
       if (checkpoint.height >= block.height) {
         this.#pending = checkpoint
         return
@@ -159,7 +157,7 @@ export class HistoryTape {
 }
 
 /** All blocks of a segment are of one minute. */
-const minuteOf = (ms: number): number => Math.floor(ms / MINUTE_MS) * MINUTE_MS
+export const minuteOf = (ms: number): number => Math.floor(ms / MINUTE_MS) * MINUTE_MS
 
 async function* noSegments(): AsyncGenerator<TapeSegment> {}
 

@@ -18,6 +18,8 @@ export interface ArchiveServer {
 
 export const API_KEY = 'the key'
 
+const creditsOf = (files: readonly RecordedObject[]) => files.length
+
 export async function serveArchive(objects: readonly RecordedObject[]): Promise<ArchiveServer> {
   const server = await startServer((request, response) => {
     const { pathname, searchParams: query } = new URL(request.url!, 'http://gateway')
@@ -40,17 +42,18 @@ export async function serveArchive(objects: readonly RecordedObject[]): Promise<
     const found = objects.filter(isWithin)
     const bytes = found.reduce((sum, one) => sum + one.bytes.length, 0)
     if (pathname === '/v1/hyperliquid/history/cost')
-      return void json({ data: { objects: found.length, bytes, credits: String(bytes / 1e6) } })
+      return void json({ data: { objects: found.length, bytes, credits: String(creditsOf(found)) } })
     const at = Number(query.get('after') ?? 0)
     const end = at + Number(query.get('limit'))
-    const files = found.slice(at, end).map(({ bytes, ...object }) => ({
+    const page = found.slice(at, end)
+    const files = page.map(({ bytes, ...object }) => ({
       ...object,
       bytes: bytes.length,
       sha256: createHash('sha256').update(bytes).digest('hex'),
       link: `/file/${object.key}`,
     }))
     archive.listed.push(...files.map(({ key }) => key))
-    json({ data: { files, next: end < found.length ? String(end) : null, credits: String(files.length) } })
+    json({ data: { files, next: end < found.length ? String(end) : null, credits: String(creditsOf(page)) } })
   })
   const archive: ArchiveServer = { ...server, listed: [], fetched: [], rejections: 0, damage: () => false }
   return archive

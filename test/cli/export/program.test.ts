@@ -70,8 +70,35 @@ describe('--for parquet', () => {
   it('tells the price first, and lists no link until it is accepted', async () => {
     const said = await run(`--for parquet --coin BTC ${WINDOW} --out ${folder.path}/none`)
     expect(said.failed).toBe(true)
-    expect(said.notes.join()).toMatch(/at most [\d.]+ MB for 1 credits.*Nothing was fetched\. Pass --yes/)
+    expect(said.notes.join()).toMatch(
+      /at most [\d.]+ MB for \d+ credits, plus a checkpoint after each gap and what is archived from now on\. Nothing was fetched\. Pass --yes/,
+    )
     expect([server.listed, server.fetched]).toEqual([[], []])
+  })
+
+  it('mentions no later blocks in the price of a past day', async () => {
+    const said = await run(`--for parquet --coin BTC --day 2026-11-20 --out ${folder.path}/none`)
+    expect(said.notes.join()).toMatch(/plus a checkpoint after each gap\. Nothing/)
+  })
+
+  it.each([
+    ['a checkpoint just before the range', 300, '00:08:30Z'],
+    ['no checkpoint for half an hour', 150, '00:09:30Z'],
+    ['no checkpoint at all', -1, '00:03:30Z'],
+  ])('never costs more than it says, with %s', async (_, height, end) => {
+    const plan = { startMs: DAY - 2_400_000, blocks: 320, stepMs: 10_000, seed: 7 }
+    const { objects } = record({ ...plan, checkpoints: (at) => at === height || at === height - 1 })
+    const other = await serveArchive(objects)
+    const line = `--coin BTC --from 2026-11-28T00:00:30Z --to 2026-11-28T${end} --url ${other.url} --out ${folder.path}/m`
+    for (const format of ['parquet', 'hftbacktest']) {
+      const said = await run(`--for ${format} ${line} --yes`)
+      const [, most] = /at most [\d.]+ MB for (\d+) credits/.exec(said.notes[0] ?? '') ?? []
+      const [, paid] = /^The links cost (\d+) credits/.exec(said.notes.at(-1) ?? '') ?? []
+      expect(Number(paid)).toBe(other.listed.length)
+      expect(Number(paid)).toBeLessThanOrEqual(Number(most))
+      other.listed.length = 0
+    }
+    other.close()
   })
 
   it('fetches the needed segments and checkpoints, and no events', async () => {
