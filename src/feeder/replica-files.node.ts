@@ -4,8 +4,8 @@
 import { type FileHandle, open, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type ReplicaLine, ReplicaLineSplitter } from './replica-lines.ts'
+import { REPLICA_FOLDER } from './streams.ts'
 
-const REPLICA_FOLDER = 'replica_cmds'
 const CHUNK_BYTES = 1024 * 1024
 /** How often to look for the next file at the end of a file. */
 const CHECK_MS = 250
@@ -107,24 +107,35 @@ export class ReplicaTail {
    */
   async #nextFile(): Promise<ReplicaFile | null> {
     const current = this.#file
-    const files = (await this.#list(current?.start ?? '')).filter((file) => current === null || isLater(file, current))
+    const files = (await replicaFiles(this.#root, current?.start ?? '')).filter(
+      (file) => current === null || isLater(file, current),
+    )
     const start = current === null ? files.findLast(({ height }) => height <= this.#next)?.start : files[0]?.start
     const inFolder = files.filter((file) => file.start === (start ?? files[0]?.start))
     if (current !== null && start === current.start) return inFolder[0] ?? null
     return inFolder.findLast(({ height }) => height <= this.#next) ?? inFolder[0] ?? null
   }
+}
 
-  /** All files of this folder `{start}` and of newer ones, oldest first. */
-  async #list(from: string): Promise<ReplicaFile[]> {
-    const files: ReplicaFile[] = []
-    for (const start of await names(this.#root)) {
-      if (start < from) continue
-      for (const date of await names(join(this.#root, start)))
-        for (const name of await names(join(this.#root, start, date)))
-          if (/^\d{1,15}$/.test(name)) files.push({ start, date, height: Number(name) })
-    }
-    return files.sort((one, other) => (isLater(one, other) ? 1 : -1))
+/** All files of this folder `{start}` and of newer ones, oldest first. */
+async function replicaFiles(root: string, from: string): Promise<ReplicaFile[]> {
+  const files: ReplicaFile[] = []
+  for (const start of await names(root)) {
+    if (start < from) continue
+    for (const date of await names(join(root, start)))
+      for (const name of await names(join(root, start, date)))
+        if (/^\d{1,15}$/.test(name)) files.push({ start, date, height: Number(name) })
   }
+  return files.sort((one, other) => (isLater(one, other) ? 1 : -1))
+}
+
+/** First height of the newest file, and when it was last written, Unix ms; null if there is no file. */
+export async function newestReplicaFile(root: string): Promise<{ height: number; writtenMs: number } | null> {
+  const newest = (await replicaFiles(root, '')).at(-1)
+  if (!newest) return null
+  const { start, date, height } = newest
+  const written = await stat(join(root, start, date, String(height))).catch(() => null)
+  return written && { height, writtenMs: written.mtimeMs }
 }
 
 const unitsOf = ({ text }: ReplicaLine): number => text?.length ?? 0

@@ -19,6 +19,9 @@ export const STREAM_FOLDER: Readonly<Record<StreamName, string>> = {
   writer: 'system_and_core_writer_actions_by_block',
 }
 
+/** Folder of the signed actions in the node's data folder. */
+export const REPLICA_FOLDER = 'replica_cmds'
+
 /** Required streams. A node may run without the other streams. */
 export const REQUIRED_STREAMS: readonly StreamName[] = ['diffs', 'fills']
 

@@ -4,7 +4,16 @@
 import * as z from 'zod'
 import { parseJson } from '../../core/json.ts'
 import { INVALID_TOKEN_MESSAGE } from '../../core/secret.ts'
-import { nodeTimeMs, REQUIRED_STREAMS, STREAM_FOLDER, type StreamLine, type StreamName } from '../../feeder/streams.ts'
+import { HOUR_MS } from '../../core/time.ts'
+import {
+  EXTRA_STREAMS,
+  nodeTimeMs,
+  REPLICA_FOLDER,
+  REQUIRED_STREAMS,
+  STREAM_FOLDER,
+  type StreamLine,
+  type StreamName,
+} from '../../feeder/streams.ts'
 import { stoppedText } from '../launch/messages.ts'
 
 export interface Check {
@@ -142,10 +151,17 @@ export interface StreamFacts {
   readonly after: Head | null
 }
 
+/** The folder of signed actions. `newest`: first height of its newest file, and when it was last written; null if there is none. */
+export interface ReplicaFacts {
+  readonly state: StreamFacts['state']
+  readonly newest: { readonly height: number; readonly writtenMs: number } | null
+}
+
 export interface FilesFacts {
   readonly folder: string
   readonly state: 'absent' | 'unreadable' | 'there'
   readonly streams: readonly StreamFacts[]
+  readonly replica: ReplicaFacts
   /** Folders of a node that writes without batching by block. */
   readonly unbatched: readonly string[]
   /** Time between the two samples. */
@@ -160,6 +176,15 @@ const FLAG: Readonly<Partial<Record<StreamName, string>>> = {
   misc: '--write-misc-events',
 }
 
+/** Folders that a node writes with a flag of their own, and what they are for. */
+const EXTRA_FLAG = {
+  oracle: ['--write-hip3-oracle-updates', 'oracle updates of builder-deployed DEXes'],
+  writer: ['--write-system-and-core-writer-actions', 'actions from HyperEVM'],
+  replica: ['--replica-cmds-style actions-and-responses', 'signed actions'],
+} as const
+/** Some of these folders get a line only if there is something to write. */
+const EXTRA_STALE_MS = HOUR_MS
+
 /** A node further behind than this is catching up, or a clock is wrong. */
 const NODE_LATE_MS = 2_000
 
@@ -172,8 +197,38 @@ export function checkFiles(facts: FilesFacts): Check[] {
   const missing = facts.streams.flatMap((stream) => checkStream(stream, facts))
   const required = facts.streams.filter(({ name }) => REQUIRED_STREAMS.includes(name))
   const broken = missing.some(({ state }) => state === 'FAIL')
-  return broken ? missing : [...missing, ...checkGrowth(required, facts)]
+  return [...missing, ...(broken ? [] : checkGrowth(required, facts)), ...checkExtras(facts)]
 }
+
+/** A node may run without these folders, so their absence is no warning. */
+function checkExtras({ streams, replica, nowMs }: FilesFacts): Check[] {
+  const extras = EXTRA_STREAMS.flatMap((name) => {
+    const { state, after } = streams.find((stream) => stream.name === name) ?? { state: 'absent', after: null }
+    const newest = after && { height: after.height, writtenMs: nodeTimeMs(after.time) }
+    // An unreadable stream is reported like the others.
+    return state === 'unreadable' ? [] : checkExtra(name, STREAM_FOLDER[name], { state, newest }, nowMs)
+  })
+  return [...extras, ...checkExtra('replica', REPLICA_FOLDER, replica, nowMs)]
+}
+
+function checkExtra(
+  name: keyof typeof EXTRA_FLAG,
+  folder: string,
+  { state, newest }: ReplicaFacts,
+  nowMs: number,
+): Check[] {
+  const [flag, what] = EXTRA_FLAG[name]
+  if (state === 'unreadable')
+    return [FILES.fail(`${folder} cannot be read`, 'Give the user that runs the feeder read access.')]
+  if (state === 'absent') return [FILES.ok(`${folder} does not exist`, `For ${what}, run the node with ${flag}.`)]
+  if (newest === null) return [FILES.ok(`${folder} is empty so far`)]
+  const ageMs = nowMs - newest.writtenMs
+  if (ageMs < EXTRA_STALE_MS) return [FILES.ok(`${folder} has block ${newest.height}`)]
+  const saw = `${folder} has nothing new since block ${newest.height}, ${hoursText(ageMs)} ago`
+  return [FILES.warn(saw, `Check that the node still runs with ${flag}. If not, remove the folder.`)]
+}
+
+const hoursText = (ms: number) => `${Math.floor(ms / HOUR_MS)} h`
 
 function checkStream({ name, state, after }: StreamFacts, { unbatched }: FilesFacts): Check[] {
   const folder = STREAM_FOLDER[name]

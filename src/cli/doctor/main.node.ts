@@ -10,8 +10,9 @@ import { commandLine, program, valueParser } from '../../core/command-line.node.
 import { orFallback } from '../../core/deadline.ts'
 import { TOKEN } from '../../core/secret.ts'
 import { after } from '../../core/timers.client.ts'
+import { newestReplicaFile } from '../../feeder/replica-files.node.ts'
 import { StreamFiles } from '../../feeder/stream-files.node.ts'
-import { STREAM_FOLDER, STREAMS, type StreamName } from '../../feeder/streams.ts'
+import { REPLICA_FOLDER, STREAM_FOLDER, STREAMS, type StreamName } from '../../feeder/streams.ts'
 import { DEFAULT_STATE, DevFile, devFilePath, readDevFile } from '../dev-file.node.ts'
 import { stateOption } from '../launch/args.ts'
 import { LaunchError } from '../launch/messages.ts'
@@ -159,11 +160,13 @@ export async function readNodeFiles(folder: string): Promise<FilesFacts & { read
     }),
   )
   const after = await sizes()
+  const root = join(folder, REPLICA_FOLDER)
+  const replica = { state: await stateOf(root), newest: await newestReplicaFile(root) }
   const nowMs = Date.now()
   const unbatched = (await readdir(folder).catch(() => [])).filter((name) => !name.endsWith('_by_block'))
   // A file of a new hour starts at zero.
   const grownBytes = after.reduce((sum, bytes, i) => sum + Math.max(0, bytes - (before[i] ?? 0)), 0)
-  return { folder, state, streams, unbatched, tookMs: nowMs - startMs, nowMs, grownBytes }
+  return { folder, state, streams, replica, unbatched, tookMs: nowMs - startMs, nowMs, grownBytes }
 }
 
 async function stateOf(folder: string): Promise<'absent' | 'unreadable' | 'there'> {

@@ -20,7 +20,7 @@ import {
   type StreamFacts,
   withLaunchFix,
 } from '../../../src/cli/doctor/checks.ts'
-import type { StreamName } from '../../../src/feeder/streams.ts'
+import { STREAMS, type StreamName } from '../../../src/feeder/streams.ts'
 
 const LOG = {
   chain: 'c',
@@ -53,9 +53,19 @@ const answer = (change: Partial<HttpFacts> = {}): HttpFacts => ({
 
 describe('node files', () => {
   const files = (change: Partial<FilesFacts>, ...streams: StreamFacts[]): FilesFacts => {
-    const others = (['diffs', 'fills', 'misc', 'twaps', 'statuses'] as const).map((name) => stream(name))
+    const others = STREAMS.map((name) => stream(name))
     const all = others.map((one) => streams.find(({ name }) => name === one.name) ?? one)
-    return { folder: '/data', state: 'there', streams: all, unbatched: [], tookMs: 2000, nowMs: NOW, ...change }
+    const replica = { state: 'there', newest: { height: 90, writtenMs: NOW - 1_000 } } as const
+    return {
+      folder: '/data',
+      state: 'there',
+      streams: all,
+      replica,
+      unbatched: [],
+      tookMs: 2000,
+      nowMs: NOW,
+      ...change,
+    }
   }
   const still = { after: { height: 100, time: '2026-11-22T09:59:57.500' } }
   const absent = { state: 'absent', before: null, after: null } as const
@@ -79,7 +89,58 @@ describe('node files', () => {
     ['are late', files({ nowMs: NOW + 60_000 }), [/^warn: at block 128, .* 61 s old/]],
     ['come from the future', files({ nowMs: NOW - 60_000 }), [/^warn: at block 128, .* 60 s in the future/]],
   ])('that %s', (_, facts, lines) => {
-    expect(told(checkFiles(facts))).toEqual(lines.map((line) => expect.stringMatching(line)))
+    const isExtra = ({ saw }: Check) => /^(?:hip3|system|replica)\S* has block/.test(saw)
+    const checks = checkFiles(facts)
+    expect(told(checks.filter((check) => !isExtra(check)))).toEqual(lines.map((line) => expect.stringMatching(line)))
+  })
+
+  const HOURS_AGO = '2026-11-22T08:00:00.000'
+  it.each<[string, FilesFacts, RegExp[]]>([
+    [
+      'are all there',
+      files({}),
+      [/^ok: hip3\S+ has block 128$/, /^ok: system\S+ has block 128$/, /^ok: replica_cmds has/],
+    ],
+    [
+      'do not exist',
+      files({ replica: { state: 'absent', newest: null } }, stream('oracle', absent), stream('writer', absent)),
+      [/^ok: hip3\S+ does not exist/, /^ok: system\S+ does not exist/, /^ok: replica_cmds does not exist/],
+    ],
+    [
+      'are stale',
+      files(
+        { replica: { state: 'there', newest: { height: 5, writtenMs: NOW - 7_200_000 } } },
+        stream('oracle', { after: { height: 6, time: HOURS_AGO } }),
+        stream('writer', { after: { height: 7, time: HOURS_AGO } }),
+      ),
+      [
+        /^warn: hip3\S+ has nothing new since block 6, 2 h ago/,
+        /^warn: system\S+ .* 7, 2 h/,
+        /^warn: replica_cmds .* 5, 2 h/,
+      ],
+    ],
+    [
+      'are empty or unreadable',
+      files(
+        { replica: { state: 'unreadable', newest: null } },
+        stream('oracle', { before: null, after: null }),
+        stream('writer', { state: 'unreadable' }),
+      ),
+      [/^FAIL: system\S+ cannot be read/, /^ok: hip3\S+ is empty/, /^FAIL: replica_cmds cannot be read/],
+    ],
+  ])('that a node need not write %s', (_, facts, lines) => {
+    const extras = told(checkFiles(facts)).filter((line) => /hip3|system|replica/.test(line))
+    expect(extras).toEqual(lines.map((line) => expect.stringMatching(line)))
+  })
+
+  it('name the flag of a folder that does not exist', () => {
+    const flags = { oracle: 'hip3-oracle', writer: 'core-writer', replica: '--replica-cmds-style' }
+    const none = files(
+      { replica: { state: 'absent', newest: null } },
+      stream('oracle', absent),
+      stream('writer', absent),
+    )
+    for (const flag of Object.values(flags)) expect(checkFiles(none).some(({ fix }) => fix?.includes(flag))).toBe(true)
   })
 })
 
