@@ -13,14 +13,24 @@ export const MAX_BYTES = 8_000_000
  * number of wallets.
  */
 export const MAX_WALLETS = 5_000
+/**
+ * Maximum pipelines of signed actions, per account and in total, including paused pipelines. Whatever its filter, each
+ * reads all actions from the log, a megabyte per second, and the log serves 16 to all pipelines together.
+ */
+export const MAX_REPLICA = { account: 3, total: 12 }
 /** Share of the account's limits for the rotation chain of a key that is restricted to its own pipelines. */
 export const KEY_SHARE = { pipelines: MAX_PIPELINES / 5, bytes: MAX_BYTES / 5, wallets: MAX_WALLETS / 5 }
 const walletCount = (fields: string) => `CASE json_extract(${fields}, '$.topic') WHEN 'order_updates'
   THEN coalesce(json_array_length(${fields}, '$.filter.addresses'), 1) ELSE 0 END`
 const sumOfOthers = (sum: string, whose = '') =>
   `(SELECT coalesce(sum(${sum}), 0) FROM pipelines WHERE account = ?2 AND id <> ?1 ${whose})`
+const isReplica = (fields: string) => `json_extract(${fields}, '$.topic') = 'replica_cmds'`
 const HAS_ROOM = `${sumOfOthers('bytes')} + ?3 <= ${MAX_BYTES}
   AND ${sumOfOthers(walletCount('fields'))} + ${walletCount('?4')} <= ${MAX_WALLETS}`
+/** The topic of a pipeline never changes. */
+const HAS_REPLICA_ROOM = `(NOT ${isReplica('?4')}
+  OR (${sumOfOthers(isReplica('fields'))} < ${MAX_REPLICA.account}
+    AND (SELECT count(*) FROM pipelines WHERE ${isReplica('fields')}) < ${MAX_REPLICA.total}))`
 /** `root`: parameter with the root of the rotation chain. */
 const shareOf = (root: string) => {
   const own = `AND payer_root = ${root}`
@@ -51,7 +61,7 @@ export class PipelineStore {
       payer, payer_name, payer_root, destination_root)
       SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 0, ?9, ?9, ?10, ?11, ?12, ?13
       WHERE (SELECT count(*) FROM pipelines WHERE account = ?2) < ${MAX_PIPELINES} AND ${HAS_ROOM}
-        AND (?14 IS NULL OR (${INSERT_SHARE.count} AND ${INSERT_SHARE.bytes} AND ${INSERT_SHARE.wallets}))`
+        AND ${HAS_REPLICA_ROOM} AND (?14 IS NULL OR (${INSERT_SHARE.count} AND ${INSERT_SHARE.bytes} AND ${INSERT_SHARE.wallets}))`
     const { fields, bytes } = encodedFields(row)
     const made = [id, account, bytes, fields, sealed, creator, creatorName, revision, createdMs]
     return this.#hasChanged(insert, ...made, ...payerColumns(row), share)

@@ -18,7 +18,7 @@ import {
 } from '../../pipelines/changes.ts'
 import { chainOf } from '../../pipelines/evm/evm-record.ts'
 import { MAX_PIPELINES, type PipelineRow } from '../../pipelines/pipeline-row.ts'
-import { KEY_SHARE, MAX_BYTES, MAX_WALLETS, PipelineStore } from '../../pipelines/pipelines.store.ts'
+import { KEY_SHARE, MAX_BYTES, MAX_REPLICA, MAX_WALLETS, PipelineStore } from '../../pipelines/pipelines.store.ts'
 import { seal } from '../../pipelines/sealing.client.ts'
 import { SINK_API_VERSION, type SinkApi, type SinkPhase } from '../../pipelines/sink-api.ts'
 import { isSynced, SinkLink, type SinkLinkPorts } from '../../pipelines/sink-link.client.ts'
@@ -60,7 +60,7 @@ const NOT_CHECKED = unavailable('Nothing was changed, because the check of the t
 const NOT_EMPTIED = unavailable('The pipeline is deleted, but its worker did not respond')
 const conflict = (message: string): Refusal => ({ kind: 'conflict', message })
 const ACCOUNT_FULL = conflict(
-  `account limit reached: ${MAX_PIPELINES} pipelines, ${MAX_BYTES / 1e6} MB of definitions and ${MAX_WALLETS} wallets in order_updates pipelines. Delete unused pipelines`,
+  `account limit reached: ${MAX_PIPELINES} pipelines, ${MAX_BYTES / 1e6} MB of definitions, ${MAX_WALLETS} wallets in order_updates pipelines and ${MAX_REPLICA.account} replica_cmds pipelines (${MAX_REPLICA.total} of all accounts). Delete unused pipelines`,
 )
 const KEY_SHARE_FULL = conflict(
   `key limit reached: a key with "pipelines": "own" has at most ${KEY_SHARE.pipelines} pipelines, ${KEY_SHARE.bytes / 1e6} MB of definitions and ${KEY_SHARE.wallets} wallets in order_updates pipelines. Delete unused pipelines or use a key with "pipelines": "all"`,

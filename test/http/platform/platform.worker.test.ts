@@ -568,4 +568,21 @@ describe('pipelines', () => {
     expect((await call('PATCH', id, { filter: wallets(4_000, 1_000).filter })).status).toBe(200)
     expect(await call('POST', '', { ...NEW, ...wallets(5_000, 1) })).toMatchObject(full)
   })
+
+  it('has a limit of signed actions per account and in total, which blocks no other change', async () => {
+    const { call, create } = await manager()
+    const actions = { topic: 'replica_cmds', status: 'paused' }
+    const full = { status: 409, json: { error_message: expect.stringContaining('3 replica_cmds pipelines') } }
+    const id = await create(actions)
+    await create(actions)
+    await create({ ...actions, filter: { type: 'replicaCmds', actionTypes: ['order'] } })
+    expect(await call('POST', '', { ...NEW, ...actions })).toMatchObject(full)
+    for (let account = 1; account < 4; account++) {
+      const other = await manager()
+      for (let i = 0; i < 3; i++) await other.create(actions)
+    }
+    const late = await manager()
+    expect(await late.call('POST', '', { ...NEW, ...actions })).toMatchObject(full)
+    expect((await call('PATCH', id, { name: 'b' })).status).toBe(200)
+  })
 })
