@@ -204,7 +204,11 @@ export class Archiver extends DurableObject<Cloudflare.Env> implements Retention
       neighbors: (first, last) => withTimeout(store.neighbors(first, last)),
       blocks: (segment) => withTimeout(blocksOf(archive, { chain, ...segment })),
       uploaded: (height, sha256) => withTimeout(store.uploaded(height, sha256)),
-      write: (segments, around, origin) => withTimeout(store.write(segments, around, { ...origin, nowMs: Date.now() })),
+      write: (segments, around, origin) => {
+        const ending = new AbortController()
+        const request = { ...origin, nowMs: Date.now(), signal: ending.signal }
+        return withTimeout(store.write(segments, around, request)).finally(() => ending.abort())
+      },
       get bytes() {
         return archiving.state.bytes
       },

@@ -130,6 +130,7 @@ export class BackfillStore {
 
   /** The state of gaps in the archive. Gaps below its first segment are not known. */
   async gapsOf(ranges: readonly SkippedHeights[]): Promise<readonly ArchivedGap[]> {
+    if (ranges.length === 0) return []
     const { chain, db } = this.#storage
     const bind = (sql: string) => db.prepare(sql).bind(chain, JSON.stringify(ranges))
     type Row = { readonly low: number; readonly high: number }
@@ -193,11 +194,14 @@ export class BackfillStore {
     return uploadedCheckpoint(bucket, checkpointKey(chain, height), sha256)
   }
 
-  /** Writes segments, and the gaps between them and their neighbors in `around`. Returns the bytes written. */
+  /**
+   * Writes segments, and the gaps between them and their neighbors in `around`. Returns the bytes written. After `signal`,
+   * no further write begins, because the next import may write other bytes under the same names.
+   */
   async write(
     segments: readonly BackfillSegment[],
     around: readonly SegmentSpan[],
-    { source, nowMs, checkpoint = null }: Partial<BackfillOrigin> & { readonly source: string; readonly nowMs: number },
+    { source, nowMs, checkpoint = null, signal }: WriteRequest,
   ): Promise<number> {
     const { chain, db } = this.#storage
     const [begin] = segments
@@ -206,6 +210,7 @@ export class BackfillStore {
     let sum = checkpoint?.bytes ?? 0
     const rows = checkpoint === null ? [] : [checkpointRow(this.#storage, checkpoint)]
     for (const segment of segments) {
+      signal?.throwIfAborted()
       const { first, last, firstMs, lastMs, epoch, events: lines, known } = segment
       const [events, books] = await Promise.all([
         putEvents(this.#storage, segmentKey(chain, segment, 'events'), lines),
@@ -219,6 +224,7 @@ export class BackfillStore {
       sum += events.bytes + books.bytes
     }
     const repairs = runsOf(segments).map((run) => this.#repair(run, source, nowMs))
+    signal?.throwIfAborted()
     const unfiled = unfiledRow(this.#storage, begin.first, end.last, nowMs)
     await db.batch([...rows, ...repairs, ...this.#gaps([...segments, ...around]), unfiled])
     return sum
@@ -257,6 +263,12 @@ export class BackfillStore {
 }
 
 const isAltered = (error: unknown) => error instanceof Error && /FixedLengthStream|checksum/.test(error.message)
+
+interface WriteRequest extends Partial<BackfillOrigin> {
+  readonly source: string
+  readonly nowMs: number
+  readonly signal?: AbortSignal
+}
 
 type RepairRun = Pick<Repair, 'from' | 'to' | 'known' | 'hasBooks'>
 

@@ -60,6 +60,7 @@ describe('below the first block that the log archived', () => {
         { from: 63, to: 99, after_ms: 620_000, before_ms: 1_000_000, recorded_ms: null, beyond_ms: null, attempts: [] },
       ],
       next: null,
+      now_ms: expect.any(Number),
     })
   })
 
@@ -105,6 +106,27 @@ describe('below the first block that the log archived', () => {
     const again = new StoredArchive({ ...place, chain })
     const [segment] = await again.segmentsFrom({ height: 0 }, 1)
     expect(await Array.fromAsync(again.lines(segment!, 'events'))).toEqual([line(10_000), line(10_001)])
+  })
+
+  it.each([1, 2, 3])('begins no further write after its caller gave up during object %d', async (count) => {
+    const blocks = readBackfill(range(100, 111).map(line).join('\n'))
+    if (!blocks.ok) throw new Error('the lines are good')
+    const ending = new AbortController()
+    const keys: string[] = []
+    const put = ((key: string, ...rest: [string]) => {
+      keys.push(key)
+      if (keys.length === count) ending.abort(new Error('late'))
+      return place.bucket.put(key, ...rest)
+    }) as R2Bucket['put']
+    const { get, delete: remove } = place.bucket
+    const bucket = { put, get: get.bind(place.bucket), delete: remove.bind(place.bucket) }
+    const store = new BackfillStore({ ...place, chain: `late-${count}`, bucket })
+    const cuts = backfillCuts(blocks.value, [], 20_000)
+    expect(cuts).toHaveLength(3)
+    const request = { source: 'test', nowMs: 0, signal: ending.signal }
+    await expect(store.write(cuts, [], request)).rejects.toThrow('late')
+    expect(keys.length).toBeLessThanOrEqual(count + 1)
+    expect(await store.neighbors(0, 20_000)).toEqual([])
   })
 
   it('rejects a write after another one that was not seen, if they overlap', async () => {
