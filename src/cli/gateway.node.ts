@@ -96,7 +96,7 @@ export class GatewayClient {
       : err(`${this.#target.url} does not respond like a Weir gateway. Check --url.`)
   }
 
-  /** Posts compressed lines. `isPassing`: a retry may succeed; `isRefused`: the lines are invalid. */
+  /** Posts compressed lines. `isPassing`: a retry may succeed; `isRefused`: the lines are invalid or too long. */
   async sendPacked<T extends object>(
     path: string,
     needs: readonly (keyof T)[],
@@ -106,7 +106,8 @@ export class GatewayClient {
     if (!reply.ok) return err({ sentence: reply.error, isPassing: true, isRefused: false })
     const { status, json } = reply.value
     const isPassing = status === 429 || status >= 500
-    if (status >= 300) return err({ sentence: this.#refusal(reply.value), isPassing, isRefused: status === 400 })
+    if (status >= 300)
+      return err({ sentence: this.#refusal(reply.value), isPassing, isRefused: status === 400 || status === 413 })
     if (hasAll(json, needs)) return ok(json as T)
     const sentence = `${this.#target.url} does not respond like a Weir gateway. Check --url.`
     return err({ sentence, isPassing: false, isRefused: false })

@@ -109,7 +109,6 @@ function portsOf(
     record: (attempt) =>
       gateway.request<Responses['recordRepairAttempt']>('POST', '/admin/history/attempts', ['recorded'], attempt),
     note: (message) => shell.note(`${new Date(shell.now()).toISOString()} ${visible(message)}`),
-    nowMs: shell.now,
     isStopped,
   }
 }

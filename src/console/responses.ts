@@ -77,7 +77,7 @@ export interface Responses {
   reconcileAccounts: { checked: number; differences: Array<AccountDifference>; failed: Array<string>; next: string | null }
   exportAccounts: { accounts: Array<ExportedAccount>; failed: Array<string>; next: string | null }
   importAccount: { account: string; imported: boolean }
-  showBackfill: { chain: string; from: { height: number; time: number } | null; before: { height: number; time: number } | null; gaps: Array<{ from: number; to: number; after_ms: number; before_ms: number; recorded_ms: number | null; beyond_ms: number | null; attempts: Array<{ source: string; outcome: "absent" | "partial" | "refused" | "failed"; message: string; tries: number; at_ms: number }> }>; next: number | null }
+  showBackfill: { chain: string; from: { height: number; time: number } | null; before: { height: number; time: number } | null; gaps: Array<{ from: number; to: number; after_ms: number; before_ms: number; recorded_ms: number | null; beyond_ms: number | null; attempts: Array<{ source: string; outcome: "absent" | "partial" | "refused" | "failed"; message: string; tries: number; at_ms: number }> }>; next: number | null; now_ms: number }
   backfill: { blocks: number; segments: number; bytes: number; next: number | null }
   uploadCheckpoint: { stored: true }
   recordRepairAttempt: { recorded: true }

@@ -15,7 +15,7 @@ const PATH = '/admin/history/backfill'
 const TRIES = 6
 const RETRY = { firstMs: 1_000, capMs: 30_000, jitter: 0.5 }
 
-const STATE = ['chain', 'from', 'before', 'gaps', 'next'] as const
+const STATE = ['chain', 'from', 'before', 'gaps', 'next', 'now_ms'] as const
 
 const NOTHING_ARCHIVED =
   'The gateway has not archived any block yet. Start a feeder, and run this command a minute later.'
@@ -26,10 +26,10 @@ export async function readTarget(gateway: GatewayClient, fromHeight = 0): Promis
   for (let after = fromHeight; ; ) {
     const state = await gateway.request<Responses['showBackfill']>('GET', `${PATH}?after=${after}`, STATE)
     if (!state.ok) return state
-    const { chain, from, before, next } = state.value
+    const { chain, from, before, next, now_ms: nowMs } = state.value
     gaps.push(...state.value.gaps)
     if (before === null) return err(NOTHING_ARCHIVED)
-    if (next === null) return ok({ chain, from, end: before, gaps })
+    if (next === null) return ok({ chain, from, end: before, gaps, nowMs })
     after = next
   }
 }

@@ -57,6 +57,8 @@ export interface BackfillTarget {
   readonly from: BlockPosition | null
   readonly end: BlockPosition
   readonly gaps: readonly GapState[]
+  /** The gateway's clock, Unix ms, which all times of gaps and attempts are from. */
+  readonly nowMs: number
 }
 
 /** A gap with the attempts at its repair. */

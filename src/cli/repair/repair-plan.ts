@@ -3,12 +3,14 @@
 // A source that was never asked, such as one of another program, is asked even then.
 
 import { backoffMs } from '../../core/backoff.ts'
-import { HOUR_MS, MINUTE_MS } from '../../core/time.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../core/time.ts'
 import type { GapState } from '../backfill/window.ts'
 
 const RETRY = { firstMs: 10 * MINUTE_MS, capMs: 6 * HOUR_MS, jitter: 0 }
 /** A bucket gets the file of an hour when the hour is over, and a node may be behind. */
 const TRIES_BEFORE_BEYOND = 5
+/** A source that nobody asked for this long is of a program that no longer runs. Delays are shorter. */
+const OTHER_PROGRAM_MS = DAY_MS
 
 export interface RepairPolicy {
   /** Minimum age of a gap. Younger ones are left to the feeders. */
@@ -25,7 +27,7 @@ export interface DueRepair {
   readonly sources: readonly string[]
 }
 
-/** The gaps for which a source is due, newest first. Gaps of one hour are repaired together, because files are hourly. */
+/** The gaps for which a source is due, newest first. `nowMs`: the gateway's clock, which may have been set back. Gaps of one hour are repaired together, because files are hourly. */
 export function dueRepairs(
   gaps: readonly GapState[],
   sources: readonly string[],
@@ -34,11 +36,11 @@ export function dueRepairs(
 ): DueRepair[] {
   const due = gaps.toReversed().flatMap((gap): DueRepair[] => {
     const { recorded_ms: recordedMs, beyond_ms: beyondMs, attempts } = gap
-    if (recordedMs === null || nowMs - recordedMs < minAgeMs) return []
+    if (recordedMs === null || Math.abs(nowMs - recordedMs) < minAgeMs) return []
     const own = sources.filter((name) => {
       const last = attempts.find(({ source }) => source === name)
       if (last === undefined) return true
-      return beyondMs === null && nowMs - last.at_ms >= backoffMs(RETRY, last.tries - 1, 0) * pace
+      return beyondMs === null && Math.abs(nowMs - last.at_ms) >= backoffMs(RETRY, last.tries - 1, 0) * pace
     })
     return own.length > 0 ? [{ gaps: [gap], sources: own }] : []
   })
@@ -76,10 +78,15 @@ export function restMs(tookMs: number): number {
   return Math.min(MAX_REST_MS, Math.max(0, tookMs) * (1 / IMPORT_SHARE - 1))
 }
 
-/** Whether no source is left that could have the heights. `attempts`: the last one of each source. */
-export function isBeyondRepair(attempts: readonly Attempt[], sources: readonly string[]): boolean {
-  return sources.every((name) => {
-    const last = attempts.find(({ source }) => source === name)
-    return last !== undefined && last.outcome !== 'failed' && last.tries >= TRIES_BEFORE_BEYOND
-  })
+/**
+ * Whether no source is left that could have the heights. `attempts`: the last one of each source, including recent ones of
+ * other programs.
+ */
+export function isBeyondRepair(attempts: readonly Attempt[], sources: readonly string[], nowMs: number): boolean {
+  const isRecent = ({ at_ms: atMs }: Attempt) => Math.abs(nowMs - atMs) < OTHER_PROGRAM_MS
+  const isDone = ({ outcome, tries }: Attempt) => outcome !== 'failed' && tries >= TRIES_BEFORE_BEYOND
+  return (
+    sources.every((name) => attempts.some((attempt) => attempt.source === name && isDone(attempt))) &&
+    attempts.every((attempt) => sources.includes(attempt.source) || !isRecent(attempt) || isDone(attempt))
+  )
 }

@@ -35,7 +35,6 @@ export interface RepairPorts {
   importFrom(source: string, window: Window, chain: string, held: ArchivedRange): Promise<Result<SourceResult, string>>
   record(attempt: AttemptRecord): Promise<Result<unknown, string>>
   note(message: string): void
-  nowMs(): number
   isStopped(): boolean
 }
 
@@ -51,7 +50,7 @@ export async function repairPass(ports: RepairPorts, policy: RepairPolicy): Prom
   const target = await ports.readTarget()
   if (!target.ok) return target
   let blocks = 0
-  for (const { gaps, sources } of dueRepairs(target.value.gaps, ports.sources, ports.nowMs(), policy)) {
+  for (const { gaps, sources } of dueRepairs(target.value.gaps, ports.sources, target.value.nowMs, policy)) {
     if (ports.isStopped()) break
     const repaired = await repairGaps(ports, gaps, sources)
     if (!repaired.ok) return repaired
@@ -95,6 +94,8 @@ async function repairGaps(
       blocks += single.value
       continue
     }
+    // A program that is ended has not asked for all blocks.
+    if (imported.value.kind === 'read' && imported.value.result.isStopped) break
     const recorded = await recordLeft(ports, gaps, source, imported.value)
     if (!recorded.ok) return recorded
   }
@@ -142,10 +143,15 @@ async function recordLeft(
   for (const { from, to, attempts } of left.value.pieces.slice(0, MAX_RECORDS).toReversed()) {
     const tries = (attempts.find((one) => one.source === source)?.tries ?? 0) + 1
     const others = attempts.filter((one) => one.source !== source)
-    const own = { source, outcome, message, tries, at_ms: ports.nowMs() }
-    const isBeyond = isBeyondRepair([...others, own], ports.sources)
+    const own = { source, outcome, message, tries, at_ms: left.value.target.nowMs }
+    const isBeyond = isBeyondRepair([...others, own], ports.sources, own.at_ms)
     const recorded = await ports.record({ from, to, source, outcome, message, beyond_repair: isBeyond })
-    if (!recorded.ok) return err(recorded.error)
+    if (!recorded.ok) {
+      const now = await piecesOf(ports, gaps)
+      // Another program has repaired it meanwhile.
+      if (now.ok && !now.value.pieces.some((piece) => piece.from === from && piece.to === to)) continue
+      return err(recorded.error)
+    }
     ports.note(`${source} did not fill the gap ${from} to ${to}: ${message}${isBeyond ? ' No source is left.' : ''}`)
   }
   return ok(null)

@@ -55,7 +55,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   }
   if (pathname === '/v1/chain/history/files') return json(links(searchParams))
   if (pathname.startsWith('/linked/')) return void response.end(readFileSync(join(ROOT, pathname.slice(8))))
-  if (request.method === 'GET') return json({ chain: 'chain', from: before, before, gaps: [], next: null })
+  if (request.method === 'GET') return json({ chain: 'chain', from: before, before, gaps: [], next: null, now_ms: DAY })
   const status = refusals.shift()
   if (status !== undefined) return json({ error: true, error_message: 'line 1.height: is wrong' }, status)
   const blocks = readBackfill(gunzipSync(await bodyOf(request)).toString())

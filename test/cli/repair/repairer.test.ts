@@ -10,7 +10,7 @@ import {
   repairPass,
   type SourceResult,
 } from '../../../src/cli/repair/repairer.ts'
-import { ok } from '../../../src/core/result.ts'
+import { err, ok } from '../../../src/core/result.ts'
 
 const POLICY = { minAgeMs: 600_000, pace: 1 }
 const MINUTE = 60_000
@@ -66,6 +66,7 @@ class World {
           from: { height: 1, time: 1_000 },
           end: { height: this.#end, time: this.#end * 1_000 },
           gaps: this.gaps,
+          nowMs: this.nowMs,
         }),
       importFrom: async (name, _, __, held) => ok(this.#import(name, held)),
       record: async (attempt) => {
@@ -75,10 +76,10 @@ class World {
         this.#attempts = this.#attempts.filter((one) => one.source !== attempt.source || one.from !== attempt.from)
         this.#attempts.push({ ...attempt, tries: (before?.tries ?? 0) + 1, at_ms: this.nowMs })
         if (attempt.beyond_repair) this.#beyond.add(attempt.from)
+        else this.#beyond.delete(attempt.from)
         return ok(null)
       },
       note: (message) => this.notes.push(message),
-      nowMs: () => this.nowMs,
       isStopped: () => false,
     }
   }
@@ -168,6 +169,76 @@ describe('a repair', () => {
       [10, 3],
       [13, 3],
     ])
+  })
+
+  it('is not given up by one program while another still asks its sources', async () => {
+    const found = new Set<number>()
+    const world = new World([10], { a: new Set(), b: found })
+    const only = (source: string) => repairPass({ ...world.ports(), sources: [source] }, POLICY)
+    for (let pass = 0; pass < 8; pass++) {
+      // The source of the other program was asked later, and less often.
+      if (pass > 4) await only('b')
+      await only('a')
+      world.nowMs += 400 * MINUTE
+    }
+    const attempts = expect.arrayContaining([expect.objectContaining({ source: 'b', tries: 3 })])
+    expect(world.gaps).toMatchObject([{ beyond_ms: null, attempts }])
+    found.add(10)
+    await only('b')
+    expect(world.gaps).toEqual([])
+  })
+
+  it('is given up without the sources of a program that no longer runs', async () => {
+    const world = new World([10], { a: new Set(), b: 'gone' })
+    await repairPass({ ...world.ports(), sources: ['b'] }, POLICY)
+    for (let pass = 0; pass < 8; pass++) {
+      await repairPass({ ...world.ports(), sources: ['a'] }, POLICY)
+      world.nowMs += 400 * MINUTE
+    }
+    expect(world.gaps).toMatchObject([{ beyond_ms: expect.any(Number) }])
+  })
+
+  it('does not count an attempt that the end of the program interrupted', async () => {
+    const world = new World([10, 11], { a: new Set([10]) })
+    let isStopped = false
+    const ports: RepairPorts = {
+      ...world.ports(),
+      isStopped: () => isStopped,
+      importFrom: async (...rest) => {
+        const imported = await world.ports().importFrom(...rest)
+        isStopped = true
+        if (!imported.ok || imported.value.kind !== 'read') return imported
+        return ok({ ...imported.value, result: { ...imported.value.result, isStopped } })
+      },
+    }
+    expect(await repairPass(ports, POLICY)).toEqual(ok({ blocks: 1, open: 1, beyond: 0 }))
+    expect(world.gaps).toMatchObject([{ from: 11, attempts: [] }])
+  })
+
+  it('goes on if another program repairs a gap before the attempt is recorded', async () => {
+    const world = new World([10, 20], { a: new Set() })
+    const ports = world.ports()
+    const record: RepairPorts['record'] = async (attempt) => {
+      if (attempt.from !== 20) return ports.record(attempt)
+      world.missing.delete(20)
+      return err('heights 20 to 20 are not a gap')
+    }
+    expect(await repairPass({ ...ports, record }, POLICY)).toEqual(ok({ blocks: 0, open: 1, beyond: 0 }))
+    expect(world.gaps).toMatchObject([{ from: 10, attempts: [{ tries: 1 }] }])
+    const broken = { ...ports, record: async () => err('no answer') }
+    world.nowMs += 10 * MINUTE
+    expect(await repairPass(broken, POLICY)).toEqual(err('no answer'))
+  })
+
+  it('is tried again after the gateway’s clock was set back', async () => {
+    const world = new World([10], { a: new Set() })
+    world.nowMs = 10_000 * MINUTE
+    await repairPass(world.ports(), POLICY)
+    world.nowMs = 100 * MINUTE
+    await repairPass(world.ports(), POLICY)
+    await repairPass(world.ports(), POLICY)
+    expect(world.asked).toEqual(['a', 'a'])
+    expect(dueRepairs(world.gaps, ['b'], -1_000 * MINUTE, POLICY)).toHaveLength(1)
   })
 
   it('is never given up while a source cannot be read', async () => {

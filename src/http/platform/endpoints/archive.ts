@@ -95,6 +95,7 @@ const showBackfill = defineEndpoint({
       ),
       gaps: z.array(Gap).describe('Missing heights below `before`, in ascending order'),
       next: Height.nullable().describe('Value of `after` for the next page; null: last page'),
+      now_ms: UnixMs.describe('Time of this response, Unix milliseconds, from the clock of all other times'),
     }),
     {
       from: { height: 985148182, time: 1778002753024 },
@@ -111,7 +112,7 @@ const showBackfill = defineEndpoint({
       ],
     },
   ),
-  handle: async ({ query: { after = 0 } }, { archive }) => {
+  handle: async ({ query: { after = 0 } }, { archive, now }) => {
     if (archive === null) return err(NO_ARCHIVE)
     const { gaps, ...state } = await archive.state(after)
     const rows = gaps.map(({ from, to, afterMs, beforeMs, recordedMs, beyondMs, attempts }) => ({
@@ -123,7 +124,7 @@ const showBackfill = defineEndpoint({
       beyond_ms: beyondMs,
       attempts: attempts.map(({ atMs, ...attempt }) => ({ ...attempt, at_ms: atMs })),
     }))
-    return reply(200, { chain: archive.chain, ...state, gaps: rows })
+    return reply(200, { chain: archive.chain, ...state, gaps: rows, now_ms: now() })
   },
 })
 
