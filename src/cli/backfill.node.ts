@@ -8,6 +8,7 @@ import { openSource, type SourceOptions, sourceName } from './backfill/open-sour
 import { type ProgressMeter, progressMeter } from './backfill/progress-meter.node.ts'
 import { SourceError } from './backfill/read-blocks.ts'
 import { RepairedBooks } from './backfill/repaired-books.node.ts'
+import { SourceLists } from './backfill/sources.node.ts'
 import { readTarget, sendBatch } from './backfill/target.node.ts'
 import { ArchivedRange, type Bound, BoundValue, isReversed } from './backfill/window.ts'
 import type { GatewayClient } from './gateway.node.ts'
@@ -59,7 +60,7 @@ async function backfill(
     )
   const window = { from, to: to ?? last }
   try {
-    const opened = await openSource(source, window, { chain, held }, options, shell)
+    const opened = await openSource(source, window, { chain, held }, options, { ...shell, lists: new SourceLists() })
     if (!opened.ok) return opened
     meter.start(shell.note)
     const books = new RepairedBooks(opened.value.books, { gateway, held, note: meter.note })

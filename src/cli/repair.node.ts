@@ -13,6 +13,7 @@ import { BackfillRun } from './backfill/backfill-run.ts'
 import { openSource, type SourceOptions, sourceName, UNNAMED_FOLDER } from './backfill/open-source.node.ts'
 import { SourceError } from './backfill/read-blocks.ts'
 import { RepairedBooks } from './backfill/repaired-books.node.ts'
+import { SourceLists } from './backfill/sources.node.ts'
 import { readTarget, sendBatch } from './backfill/target.node.ts'
 import type { ArchivedRange, Window } from './backfill/window.ts'
 import type { GatewayClient } from './gateway.node.ts'
@@ -70,10 +71,9 @@ async function repair(
       `Name the folder, as in tokyo=${sources.get(UNNAMED_FOLDER)}. Other hosts may repair from a folder, too.`,
     )
   if (sources.size < named.length) return err('Two sources have the same name. Name them, as in tokyo=/data/node.')
-  const ports = portsOf(gateway, sources, options, shell, signal)
   const policy = { minAgeMs: options.minAge * SECOND_MS, pace: options.pace / 100 }
   for (let last: PassResult | null = null, failures = 0; ; ) {
-    const pass = await repairPass(ports, policy)
+    const pass = await repairPass(portsOf(gateway, sources, options, shell, signal), policy)
     if (options.once || signal.aborted) return pass.ok ? ok(resultOf(pass.value)) : pass
     failures = pass.ok ? 0 : failures + 1
     const waitMs = pauseMs(options.every * SECOND_MS, failures)
@@ -89,6 +89,7 @@ function resultOf({ blocks, open, beyond }: PassResult): CommandResult {
   return { json: { blocks, open, beyond }, text, isFailure: open > 0 }
 }
 
+/** Ports of one pass, in which each source is listed once. */
 function portsOf(
   gateway: GatewayClient,
   sources: ReadonlyMap<string, string>,
@@ -97,6 +98,7 @@ function portsOf(
   signal: AbortSignal,
 ): RepairPorts {
   const isStopped = () => signal.aborted
+  const lists = new SourceLists()
   return {
     sources: [...sources.keys()],
     readTarget: (from) => readTarget(gateway, from),
@@ -104,7 +106,7 @@ function portsOf(
       importFrom(
         { name, source: sources.get(name) ?? '' },
         { window, chain, held },
-        { gateway, options, shell, isStopped },
+        { gateway, options, shell, lists, isStopped },
       ),
     record: (attempt) =>
       gateway.request<Responses['recordRepairAttempt']>('POST', '/admin/history/attempts', ['recorded'], attempt),
@@ -117,19 +119,20 @@ interface ImportPorts {
   readonly gateway: GatewayClient
   readonly options: SourceOptions
   readonly shell: Shell
+  readonly lists: SourceLists
   readonly isStopped: () => boolean
 }
 
 async function importFrom(
   { name, source }: { readonly name: string; readonly source: string },
   { window, chain, held }: { readonly window: Window; readonly chain: string; readonly held: ArchivedRange },
-  { gateway, options, shell, isStopped }: ImportPorts,
+  { gateway, options, shell, lists, isStopped }: ImportPorts,
 ): Promise<Result<SourceResult, string>> {
   const faults: string[] = []
   let refusal: string | null = null
   let restUntilMs = 0
   try {
-    const opened = await openSource(source, window, { chain, held }, options, { ...shell, note: () => {} })
+    const opened = await openSource(source, window, { chain, held }, options, { ...shell, lists, note: () => {} })
     if (!opened.ok) return ok({ kind: 'failed', message: opened.error })
     const books = new RepairedBooks(opened.value.books, { gateway, held, note: shell.note })
     const run = new BackfillRun(window, held, {

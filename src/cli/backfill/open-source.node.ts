@@ -4,7 +4,7 @@ import { err, ok, type Result } from '../../core/result.ts'
 import { bookArchiveOf } from './book-files.ts'
 import type { BookArchive } from './book-join.ts'
 import { blockFiles, isNeeded, type PlannedFile } from './source-files.ts'
-import { billText, bucketFiles, folderFiles, gatewayFiles } from './sources.node.ts'
+import { billText, gatewayFiles, type SourceLists } from './sources.node.ts'
 import type { ArchivedRange, Window } from './window.ts'
 
 /** Files in order, and the credits spent on them so far. `books`: null if the source has no order books. */
@@ -23,6 +23,7 @@ export interface SourceOptions {
 
 interface SourcePorts {
   readonly env: Readonly<Record<string, string | undefined>>
+  readonly lists: SourceLists
   note(text: string): void
 }
 
@@ -49,38 +50,24 @@ export async function openSource(
   window: Window,
   { chain, held }: Target,
   options: SourceOptions,
-  { env, note }: SourcePorts,
+  { env, lists, note }: SourcePorts,
 ): Promise<Result<OpenedSource, string>> {
   if (/^https?:\/\//.test(source)) return openGateway(source, window, { chain, held }, options.key ?? env.WEIR_KEY)
   if (/^\w+:\/\//.test(source) && !source.startsWith('s3://'))
     return err(`${source} is not a valid source. Pass a folder, s3://BUCKET/PREFIX, or the https:// URL of a gateway.`)
-  if (!source.startsWith('s3://')) {
-    const files = await folderFiles(source)
-    if (!files.ok) return files
-    const planned = blockFiles(source, files.value, chain)
-    if (!planned.ok) return planned
-    return ok({ files: planned.value, books: bookArchiveOf(files.value, chain), credits: () => 0 })
-  }
-  return openBucket(source, window, { chain, held }, options, { env, note })
-}
-
-async function openBucket(
-  source: string,
-  window: Window,
-  { chain, held }: Target,
-  { yes }: SourceOptions,
-  { env, note }: SourcePorts,
-): Promise<Result<OpenedSource, string>> {
-  const listed = await bucketFiles(source, env)
+  const listed = await lists.of(source, env)
   if (!listed.ok) return listed
   const planned = blockFiles(source, listed.value.files, chain)
   if (!planned.ok) return planned
+  if (!source.startsWith('s3://'))
+    return ok({ files: planned.value, books: bookArchiveOf(listed.value.files, chain), credits: () => 0 })
   if ('height' in window.from && planned.value[0]?.form.kind === 'node')
     return err('Files in a bucket are named by hour. Pass --from as a time, such as 2026-11-01.')
   const needed = planned.value.filter(({ form }) => isNeeded(form, window, held))
   const bytes = needed.reduce((sum, file) => sum + file.bytes, 0)
   const bill = billText(needed.length, bytes, listed.value.lists)
-  if (needed.length > 0 && yes !== true) return err(`${bill} Nothing was fetched. Pass --yes to accept the cost.`)
+  if (needed.length > 0 && options.yes !== true)
+    return err(`${bill} Nothing was fetched. Pass --yes to accept the cost.`)
   note(bill)
   return ok({ files: needed, books: null, credits: () => 0 })
 }

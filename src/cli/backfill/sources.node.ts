@@ -6,6 +6,7 @@ import { createReadStream } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { AwsClient } from 'aws4fetch'
+import { readBoundedText } from '../../core/bounded-text.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import { visible } from '../../core/visible.ts'
 import { decompress } from './decompress.node.ts'
@@ -23,6 +24,8 @@ import { formOf, type PlannedFile, type SourceFile } from './source-files.ts'
 const REGION = 'ap-northeast-1'
 /** A list contains 1,000 files, so this limit is enough for twenty years of hourly files. */
 const LISTS_MAX = 200
+/** Maximum size of a list, whose keys have at most 1,024 bytes. */
+const LIST_BYTES_MAX = 8 * 1024 * 1024
 /** Prices of Amazon S3 for the requester, November 2026. */
 const GIB = 2 ** 30
 const DOLLARS_PER_GIB = 0.09
@@ -34,13 +37,27 @@ const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>',
 
 type Env = Readonly<Record<string, string | undefined>>
 
-export interface BucketListing {
-  readonly files: SourceFile[]
+/** `lists`: number of requests that a bucket charges for. */
+interface Listing {
+  readonly files: readonly SourceFile[]
   readonly lists: number
 }
 
+/** Lists each folder or bucket once. A list of a bucket costs money, and a list of a folder takes many system calls. */
+export class SourceLists {
+  readonly #listed = new Map<string, Promise<Result<Listing, string>>>()
+
+  /** All files of a folder or under `s3://BUCKET/PREFIX`, or why they cannot be listed. */
+  of(source: string, env: Env): Promise<Result<Listing, string>> {
+    const listed =
+      this.#listed.get(source) ?? (source.startsWith('s3://') ? bucketFiles(source, env) : folderFiles(source))
+    this.#listed.set(source, listed)
+    return listed
+  }
+}
+
 /** The files under `s3://BUCKET/PREFIX`, or why they cannot be listed. */
-export async function bucketFiles(source: string, env: Env): Promise<Result<BucketListing, string>> {
+async function bucketFiles(source: string, env: Env): Promise<Result<Listing, string>> {
   const [, name, prefix = ''] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/.exec(source) ?? []
   if (name === undefined) return err(`${source} is not a bucket. Write s3://BUCKET/PREFIX.`)
   const {
@@ -88,14 +105,21 @@ class Bucket {
 
   async list(prefix: string, token: string | undefined): Promise<Result<BucketPage, string>> {
     const query = { 'list-type': '2', prefix, ...(token !== undefined && { 'continuation-token': token }) }
-    const response = await this.#get('', query).catch((error: Error) => error)
-    if (response instanceof Error) return err(`cannot be reached (${visible(response.message)}).`)
-    const text = await response.text()
-    if (!response.ok) return err(s3ErrorText(response.status, text))
+    const listed = await this.#text(query).catch((error: Error) => error)
+    if (listed instanceof Error) return err(`cannot be listed (${visible(listed.message)}).`)
+    const { status, text } = listed
+    if (status !== 200) return err(s3ErrorText(status, text))
     const objects = [...text.matchAll(/<Contents>(.*?)<\/Contents>/gs)].map(([, one = '']) => {
       return { key: xmlText(one, 'Key') ?? '', bytes: Number(xmlText(one, 'Size')) }
     })
     return ok({ objects, next: xmlText(text, 'NextContinuationToken') })
+  }
+
+  async #text(query: Readonly<Record<string, string>>): Promise<{ readonly status: number; readonly text: string }> {
+    const { status, body } = await this.#get('', query)
+    const read = await readBoundedText(body, LIST_BYTES_MAX)
+    if ('refused' in read) throw new Error(`its list is ${read.refused.replaceAll('_', ' ')}`)
+    return { status, text: read.text }
   }
 
   async *read(key: string): AsyncGenerator<Uint8Array> {
@@ -151,7 +175,7 @@ export function billText(files: number, bytes: number, lists: number): string {
 const FILES_MAX = 2_000_000
 
 /** All files in a folder, or why it cannot be read. */
-export async function folderFiles(folder: string): Promise<Result<SourceFile[], string>> {
+async function folderFiles(folder: string): Promise<Result<Listing, string>> {
   const root = resolve(folder)
   const files: SourceFile[] = []
   try {
@@ -166,7 +190,7 @@ export async function folderFiles(folder: string): Promise<Result<SourceFile[], 
   } catch (error) {
     return err(unreadableText(folder, (error as NodeJS.ErrnoException).code))
   }
-  return ok(files)
+  return ok({ files, lists: 0 })
 }
 
 function unreadableText(folder: string, code = 'unknown'): string {
