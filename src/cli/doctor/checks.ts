@@ -152,7 +152,7 @@ export interface StreamFacts {
 }
 
 /** The folder of signed actions. `newest`: first height of its newest file, and when it was last written; null if there is none. */
-export interface ReplicaFacts {
+interface ReplicaFacts {
   readonly state: StreamFacts['state']
   readonly newest: { readonly height: number; readonly writtenMs: number } | null
 }
