@@ -131,14 +131,18 @@ function isCheckpointOf(checkpoint: UploadedCheckpoint | null, segment: SegmentS
   return checkpoint !== null && checkpoint.epoch === segment?.epoch && checkpoint.time === segment.lastMs
 }
 
-/** Segments of the blocks below height `before` that are in none of the `existing` segments. */
+/** Segments of the blocks below height `before` that are in none of the `existing` segments. Blocks are in height order. */
 export function backfillCuts(
   blocks: readonly BackfillBlock[],
   existing: readonly Pick<SegmentSpan, 'first' | 'last'>[],
   before: number,
 ): BackfillSegment[] {
-  const exists = (height: number) => existing.some(({ first, last }) => first <= height && height <= last)
-  const missing = blocks.filter(({ height }) => height < before && !exists(height))
+  const spans = existing.toSorted((a, b) => a.first - b.first)
+  let at = 0
+  const missing = blocks.filter(({ height }) => {
+    while ((spans[at]?.last ?? height) < height) at++
+    return height < before && height < (spans[at]?.first ?? Number.POSITIVE_INFINITY)
+  })
   return runsOf(missing).flatMap(([known, run]) => {
     const cutter = new SegmentCutter(null)
     const next = (run.at(-1)?.height ?? 0) + 1

@@ -226,7 +226,7 @@ export class BackfillStore {
     const repairs = runsOf(segments).map((run) => this.#repair(run, source, nowMs))
     signal?.throwIfAborted()
     const unfiled = unfiledRow(this.#storage, begin.first, end.last, nowMs)
-    await db.batch([...rows, ...repairs, ...this.#gaps([...segments, ...around]), unfiled])
+    await db.batch([...rows, ...repairs, ...this.#gaps(segments, around), unfiled])
     return sum
   }
 
@@ -238,11 +238,15 @@ export class BackfillStore {
       .bind(this.#storage.chain, from, to, known, source, nowMs, Number(hasBooks))
   }
 
-  /** Replaces the gaps between these spans. The remainder of a gap keeps its record. */
-  #gaps(spans: readonly SegmentSpan[]): D1PreparedStatement[] {
+  /** Replaces the gaps next to new segments. The remainder of a gap keeps its record. */
+  #gaps(segments: readonly SegmentSpan[], around: readonly SegmentSpan[]): D1PreparedStatement[] {
     const { chain, db } = this.#storage
-    const firsts = spans.map(({ first }) => first)
-    const gaps = gapsBetween(spans)
+    const firsts = new Set(segments.map(({ first }) => first))
+    const lasts = new Set(segments.map(({ last }) => last))
+    // An import can touch few of very many gaps.
+    const gaps = gapsBetween([...segments, ...around]).filter(
+      ({ from, to }) => lasts.has(from - 1) || firsts.has(to + 1),
+    )
     const put =
       db.prepare(`INSERT OR REPLACE INTO gaps (chain, from_height, to_height, after_ms, before_ms, recorded_ms, beyond_ms)
       SELECT ?1, ?2, ?3, ?4, ?5, COALESCE((${gapAround('recorded_ms')}), 0), (${gapAround('beyond_ms')})`)
@@ -251,9 +255,9 @@ export class BackfillStore {
       .toReversed()
       .map(({ from, to, afterMs, beforeMs }) => put.bind(chain, from, to, afterMs, beforeMs))
     const gone = db
-      .prepare(`DELETE FROM gaps WHERE chain = ?1 AND from_height > ?2 AND from_height < ?3
-        AND from_height NOT IN (SELECT value FROM json_each(?4))`)
-      .bind(chain, Math.min(...firsts), Math.max(...firsts), JSON.stringify(gaps.map(({ from }) => from)))
+      .prepare(`DELETE FROM gaps WHERE chain = ?1 AND from_height IN (SELECT from_height FROM json_each(?2)
+        CROSS JOIN gaps g ON g.chain = ?1 AND g.from_height BETWEEN value ->> 'first' AND value ->> 'last')`)
+      .bind(chain, JSON.stringify(segments.map(({ first, last }) => ({ first, last }))))
     const settled = db
       .prepare(`DELETE FROM repair_attempts WHERE chain = ?1 AND COALESCE((SELECT g.to_height FROM gaps g WHERE g.chain = ?1
         AND g.from_height <= repair_attempts.to_height ORDER BY g.from_height DESC LIMIT 1), -1) < from_height`)

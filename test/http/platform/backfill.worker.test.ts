@@ -359,6 +359,55 @@ describe('below the first block that the log archived', () => {
     })
   })
 
+  it('writes a bounded number of statements among thousands of gaps, and changes no other gap', async () => {
+    const count = `WITH RECURSIVE n (at) AS (SELECT 0 UNION ALL SELECT at + 1 FROM n WHERE at < 1999)`
+    await env.HISTORY.batch([
+      env.HISTORY.prepare(`INSERT INTO segments (chain, first, last, first_ms, last_ms, lines, events_bytes, books_bytes,
+        events_sha256, books_sha256, backfilled, source) ${count}
+        SELECT 'holes', 4 * at, 4 * at, 40000 * at, 40000 * at, 1, 1, 1, '', '', 'fills', 'a' FROM n`),
+      env.HISTORY.prepare(`INSERT INTO gaps (chain, from_height, to_height, after_ms, before_ms, recorded_ms)
+        ${count} SELECT 'holes', 4 * at + 1, 4 * at + 3, 0, 0, 7 FROM n WHERE at < 1999`),
+    ])
+    let most = 0
+    const batch: D1Database['batch'] = (statements) => {
+      most = Math.max(most, statements.length)
+      return env.HISTORY.batch(statements)
+    }
+    const store = new BackfillStore({
+      ...place,
+      chain: 'holes',
+      db: { prepare: env.HISTORY.prepare.bind(env.HISTORY), batch },
+    })
+    const around = await store.neighbors(4, 7_999)
+    // The middle of a gap, all of a gap, its begin, its end, and a gap that is far away.
+    const heights = [6, 9, 10, 11, 13, 19, 7_001, 7_002, 7_003]
+    const blocks = readBackfill(heights.map(line).join('\n'))
+    if (!blocks.ok) throw new Error('the lines are good')
+    const cuts = backfillCuts(blocks.value, around, 10_000)
+    expect(cuts.flatMap(({ first, last }) => range(first, last))).toEqual(heights)
+    await store.write(cuts, around, { source: 'test', nowMs: 0 })
+    expect(most).toBeLessThan(30)
+    const { results } =
+      await env.HISTORY.prepare(`SELECT from_height AS "from", to_height AS "to", recorded_ms AS at FROM gaps
+      WHERE chain = 'holes' AND (from_height < 25 OR from_height BETWEEN 6995 AND 7010) ORDER BY from_height`).all()
+    expect(results.map(({ from, to }) => [from, to])).toEqual([
+      ...[
+        [1, 3],
+        [5, 5],
+        [7, 7],
+        [14, 15],
+        [17, 18],
+        [21, 23],
+      ],
+      ...[
+        [6_997, 6_999],
+        [7_005, 7_007],
+        [7_009, 7_011],
+      ],
+    ])
+    expect(results.every(({ at }) => at === 7)).toBe(true)
+  })
+
   it('knows an old repaired gap after thousands of repairs in pieces', async () => {
     const put = (first: number, last: number, source: string, bytes = 1) =>
       env.HISTORY.prepare(`INSERT INTO segments (chain, first, last, first_ms, last_ms, lines, events_bytes, books_bytes,
