@@ -2,7 +2,7 @@
 // size that the book cannot fill stays unfilled; sums are exact, and only the stated results are rounded.
 
 import Big from 'big.js'
-import { SCALE_DECIMALS, trimDecimal } from '../core/decimal.ts'
+import { SCALE_DECIMALS, toScaled, trimDecimal } from '../core/decimal.ts'
 import type { Level, Levels } from '../protocol/feed/block.ts'
 import { midOf } from './mids.ts'
 
@@ -31,20 +31,25 @@ export interface Slippage {
 
 /** A market order of size `sz`, which must be above zero. `B` buys the asks, `A` sells to the bids. */
 export function slippageOf(book: Levels, side: 'B' | 'A', sz: string): Slippage {
-  const size = new Big(sz)
-  let filled = new Big(0)
-  let notional = new Big(0)
+  const size = toScaled(sz)
+  let filledScaled = 0n
+  /** With twice the decimals. */
+  let notionalScaled = 0n
   let last: Level | null = null
   let levels = 0
+  // A book has thousands of levels, for which integers are several times as fast.
   for (const level of book[side === 'B' ? 1 : 0]) {
-    const rest = size.minus(filled)
-    if (rest.eq(0)) break
-    const taken = rest.lt(level.sz) ? rest : new Big(level.sz)
-    filled = filled.plus(taken)
-    notional = notional.plus(taken.times(level.px))
+    const rest = size - filledScaled
+    if (rest === 0n) break
+    let taken = toScaled(level.sz)
+    if (taken > rest) taken = rest
+    filledScaled += taken
+    notionalScaled += taken * toScaled(level.px)
     last = level
     levels++
   }
+  const filled = new Big(`${filledScaled}e-${SCALE_DECIMALS}`)
+  const notional = new Big(`${notionalScaled}e-${2 * SCALE_DECIMALS}`)
   const [[bid], [ask]] = book
   const mid = midOf(bid?.px ?? null, ask?.px ?? null, null)
   const isPriced = !filled.eq(0)
@@ -54,7 +59,7 @@ export function slippageOf(book: Levels, side: 'B' | 'A', sz: string): Slippage 
     worstPx: last?.px ?? null,
     levels,
     filledSz: wireText(filled),
-    unfilledSz: wireText(size.minus(filled)),
+    unfilledSz: wireText(new Big(sz).minus(filled)),
     notional: wireText(notional),
     slippageBps: mid !== null && isPriced ? bpsText(filled.times(mid), notional, side) : null,
   }

@@ -44,6 +44,23 @@ it('reports what the book cannot fill, and assumes no price for it', () => {
   expect(slippageOf([BOOK[0], []], 'A', '1')).toMatchObject({ mid: null, avgPx: '99.0', slippageBps: null })
 })
 
+it('is exact for the largest sizes and the most decimals', () => {
+  const sz = `${'9'.repeat(38)}.${'9'.repeat(18)}`
+  const unit = `0.${'0'.repeat(17)}1`
+  expect(slippageOf([[], [level(unit, sz), level('1.5', '1')]], 'B', sz)).toMatchObject({
+    levels: 1,
+    filledSz: sz,
+    unfilledSz: '0.0',
+    notional: `1${'0'.repeat(20)}.0`,
+  })
+  expect(slippageOf([[], [level('2', unit)]], 'B', sz)).toMatchObject({
+    levels: 1,
+    filledSz: unit,
+    unfilledSz: `${'9'.repeat(38)}.${'9'.repeat(17)}8`,
+    notional: `0.${'0'.repeat(17)}2`,
+  })
+})
+
 /** Whole numbers of ticks and lots, scaled as the exchange scales them. */
 const decimal = (digits: number, max: number) =>
   fc.integer({ min: 1, max }).map((units) => new Big(units).div(10 ** digits).toFixed())
