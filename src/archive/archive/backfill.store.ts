@@ -102,14 +102,14 @@ export class BackfillStore {
     if (!first || !last) return []
     const { results } = await this.#storage.db
       .prepare(`SELECT from_height AS "from", to_height AS "to", source, outcome, message, tries, at_ms AS atMs
-        FROM repair_attempts WHERE chain = ? AND from_height <= ? AND to_height >= ? ORDER BY tries`)
+        FROM repair_attempts WHERE chain = ? AND from_height <= ? AND to_height >= ? ORDER BY at_ms`)
       .bind(this.#storage.chain, last.to, first.from)
       .all<AttemptRow>()
     return results
   }
 
   /**
-   * Records that a source could not fill a gap. Returns false if the heights are not exactly a gap, for example because
+   * Records that a source could not fill a gap. Failures and other outcomes are counted apart. Returns false if the heights are not exactly a gap, for example because
    * they were repaired meanwhile.
    */
   async recordAttempt({ from, to, source, outcome, message, atMs, isBeyond }: AttemptReport): Promise<boolean> {
@@ -118,7 +118,7 @@ export class BackfillStore {
     const put = db
       .prepare(`INSERT INTO repair_attempts (chain, from_height, to_height, source, tries, at_ms, outcome, message)
         SELECT ?1, ?2, ?3, ?4, COALESCE((SELECT MAX(tries) FROM repair_attempts WHERE chain = ?1 AND source = ?4
-          AND from_height <= ?2 AND to_height >= ?3), 0) + 1, ?5, ?6, ?7 WHERE ${isGap}
+          AND from_height <= ?2 AND to_height >= ?3 AND (outcome = 'failed') = (?6 = 'failed')), 0) + 1, ?5, ?6, ?7 WHERE ${isGap}
         ON CONFLICT DO UPDATE SET to_height = ?3, tries = excluded.tries, at_ms = ?5, outcome = ?6, message = ?7`)
       .bind(chain, from, to, source, atMs, outcome, message)
     const mark = db

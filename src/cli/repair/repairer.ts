@@ -141,7 +141,9 @@ async function recordLeft(
   const { outcome, message } = outcomeOf(result)
   // Highest first: the record of the lowest piece may replace that of the whole gap, from which the tries are counted.
   for (const { from, to, attempts } of left.value.pieces.slice(0, MAX_RECORDS).toReversed()) {
-    const tries = (attempts.find((one) => one.source === source)?.tries ?? 0) + 1
+    const last = attempts.find((one) => one.source === source)
+    // Failures are counted apart: a source that cannot be read may have the blocks.
+    const tries = last && (last.outcome === 'failed') === (outcome === 'failed') ? last.tries + 1 : 1
     const others = attempts.filter((one) => one.source !== source)
     const own = { source, outcome, message, tries, at_ms: left.value.target.nowMs }
     const isBeyond = isBeyondRepair([...others, own], ports.sources, own.at_ms)
@@ -162,8 +164,8 @@ function outcomeOf(imported: SourceResult): Pick<Attempt, 'outcome' | 'message'>
   if (imported.kind !== 'read') return { outcome: imported.kind, message: cut(imported.message) }
   const [fault] = imported.faults
   const { blocks } = imported.result
-  if (blocks > 0) return { outcome: 'partial', message: cut(fault ?? `It had ${blocks} other blocks of the gap.`) }
-  return fault === undefined
-    ? { outcome: 'absent', message: 'It has none of these blocks.' }
-    : { outcome: 'failed', message: cut(fault) }
+  if (fault !== undefined) return { outcome: 'failed', message: cut(fault) }
+  return blocks > 0
+    ? { outcome: 'partial', message: `It had ${blocks} other blocks of the gap.` }
+    : { outcome: 'absent', message: 'It has none of these blocks.' }
 }

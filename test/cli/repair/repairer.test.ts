@@ -1,7 +1,13 @@
 // Gaps and sources: who is asked, when, and what is recorded, against a gateway in memory.
 
+import { mkdirSync, writeFileSync } from 'node:fs'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { dirname } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { gunzipSync } from 'node:zlib'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { BackfillQueue, gapsBetween, type SegmentSpan } from '../../../src/archive/archive/backfill-queue.ts'
 import type { ArchivedRange, GapState } from '../../../src/cli/backfill/window.ts'
 import { dueRepairs, pauseMs, restMs } from '../../../src/cli/repair/repair-plan.ts'
 import {
@@ -10,11 +16,47 @@ import {
   repairPass,
   type SourceResult,
 } from '../../../src/cli/repair/repairer.ts'
+import { repairProgram } from '../../../src/cli/repair.node.ts'
 import { err, ok } from '../../../src/core/result.ts'
+import { type HttpServer, startServer } from '../../kit/http-server.ts'
+import { scratch } from '../../kit/program.ts'
+import { say } from '../stub.ts'
 
 const POLICY = { minAgeMs: 600_000, pace: 1 }
 const MINUTE = 60_000
 const END = 1_000
+
+interface Heights {
+  readonly from: number
+  readonly to: number
+}
+
+/** Attempts as the gateway records them: failures are counted apart from other outcomes. */
+class Attempts {
+  readonly beyond = new Set<number>()
+  #all: (AttemptRecord & { tries: number; at_ms: number })[] = []
+
+  /** The last attempt of each source at this gap, or at a larger one. */
+  at({ from, to }: Heights) {
+    const around = this.#all.filter((one) => one.from <= from && one.to >= to)
+    return [...new Map(around.map((one) => [one.source, one])).values()]
+  }
+
+  record(attempt: AttemptRecord, nowMs: number): void {
+    const isFailure = attempt.outcome === 'failed'
+    const before = this.#all.findLast(
+      (one) =>
+        one.source === attempt.source &&
+        one.from <= attempt.from &&
+        one.to >= attempt.to &&
+        (one.outcome === 'failed') === isFailure,
+    )
+    this.#all = this.#all.filter((one) => one.source !== attempt.source || one.from !== attempt.from)
+    this.#all.push({ ...attempt, tries: (before?.tries ?? 0) + 1, at_ms: nowMs })
+    if (attempt.beyond_repair) this.beyond.add(attempt.from)
+    else this.beyond.delete(attempt.from)
+  }
+}
 
 type Source = 'gone' | 'lying' | ReadonlySet<number>
 
@@ -24,12 +66,11 @@ class World {
   readonly asked: string[] = []
   readonly notes: string[] = []
   nowMs = 601_000
-  #attempts: (AttemptRecord & { tries: number; at_ms: number })[] = []
-  readonly #beyond = new Set<number>()
-  readonly #sources: Readonly<Record<string, Source>>
+  readonly #attempts = new Attempts()
+  readonly #sources: Record<string, Source>
   readonly #end: number
 
-  constructor(missing: Iterable<number>, sources: Readonly<Record<string, Source>>, end = END) {
+  constructor(missing: Iterable<number>, sources: Record<string, Source>, end = END) {
     this.missing = new Set(missing)
     this.#end = end
     this.#sources = sources
@@ -48,12 +89,8 @@ class World {
       after_ms: (from - 1) * 1_000,
       before_ms: (to + 1) * 1_000,
       recorded_ms: 1_000,
-      beyond_ms: this.#beyond.has(from) ? this.nowMs : null,
-      attempts: [
-        ...new Map(
-          this.#attempts.filter((one) => one.from <= from && one.to >= to).map((one) => [one.source, one]),
-        ).values(),
-      ],
+      beyond_ms: this.#attempts.beyond.has(from) ? this.nowMs : null,
+      attempts: this.#attempts.at({ from, to }),
     }))
   }
 
@@ -70,13 +107,7 @@ class World {
         }),
       importFrom: async (name, _, __, held) => ok(this.#import(name, held)),
       record: async (attempt) => {
-        const before = this.#attempts.findLast(
-          (one) => one.source === attempt.source && one.from <= attempt.from && one.to >= attempt.to,
-        )
-        this.#attempts = this.#attempts.filter((one) => one.source !== attempt.source || one.from !== attempt.from)
-        this.#attempts.push({ ...attempt, tries: (before?.tries ?? 0) + 1, at_ms: this.nowMs })
-        if (attempt.beyond_repair) this.#beyond.add(attempt.from)
-        else this.#beyond.delete(attempt.from)
+        this.#attempts.record(attempt, this.nowMs)
         return ok(null)
       },
       note: (message) => this.notes.push(message),
@@ -252,6 +283,20 @@ describe('a repair', () => {
     expect(world.asked.filter((name) => name === 'a').length).toBeLessThan(25)
   })
 
+  it('counts failures apart: a source that could not be read is asked as often as any other', async () => {
+    const sources: Record<string, Source> = { a: 'gone' }
+    const world = new World([10], sources)
+    const pass = async () => {
+      await repairPass(world.ports(), POLICY)
+      world.nowMs += 400 * MINUTE
+      const [gap] = world.gaps
+      return [gap!.attempts[0]!.tries, gap!.beyond_ms !== null]
+    }
+    for (let tries = 1; tries <= 6; tries++) expect(await pass()).toEqual([tries, false])
+    sources.a = new Set<number>()
+    for (let tries = 1; tries <= 5; tries++) expect(await pass()).toEqual([tries, tries === 5])
+  })
+
   it('ends with exactly the heights that no source has, for any gaps and sources', async () => {
     const heights = fc.uniqueArray(fc.integer({ min: 2, max: 40 }), { maxLength: 30 })
     await fc.assert(
@@ -276,4 +321,201 @@ it('the pause after failed passes grows up to an hour', () => {
 
 it('the gateway imports for at most a third of the time', () => {
   expect([0, 300, 60_000].map(restMs)).toEqual([0, 600, 5_000])
+})
+
+/** Thirty milliseconds a block, so that a file of an hour has more than 100,000. */
+const FILE_MS = Date.UTC(2026, 10, 21, 5)
+const FILE = 'node_fills_by_block/hourly/20261121/5'
+const PAGE = 1_000
+const timeOf = (height: number) => FILE_MS + height * 30
+const spanOf = (first: number, last: number) => ({ first, last, firstMs: timeOf(first), lastMs: timeOf(last) })
+const fileOf = (heights: readonly number[]) =>
+  heights
+    .map((height) => {
+      const at = new Date(timeOf(height)).toISOString().slice(0, -1)
+      return `${JSON.stringify({ local_time: at, block_time: at, block_number: height, events: [] })}\n`
+    })
+    .join('')
+
+/** A gateway that writes as the real one does, and a bucket, over HTTP. */
+class Target {
+  readonly attempts = new Attempts()
+  readonly recorded: AttemptRecord[] = []
+  readonly pages: number[] = []
+  nowMs = Date.UTC(2026, 10, 22)
+  requests = 0
+  bucket: (response: ServerResponse, isList: boolean) => void = () => undefined
+  readonly #spans: SegmentSpan[]
+  readonly #queue: BackfillQueue
+
+  constructor(spans: readonly SegmentSpan[]) {
+    this.#spans = [...spans]
+    this.#queue = new BackfillQueue({
+      last: async () => Math.max(...this.#spans.map(({ last }) => last)),
+      neighbors: async (first, last) => {
+        const below = this.#spans.findLast((span) => span.first < first)?.first ?? 0
+        const above = this.#spans.find((span) => span.first > last)?.first ?? last
+        return this.#spans.filter((span) => span.first >= below && span.first <= above)
+      },
+      blocks: async () => [],
+      write: async (segments) => {
+        this.#spans.push(...segments.map(({ first, last, firstMs, lastMs }) => ({ first, last, firstMs, lastMs })))
+        this.#spans.sort((a, b) => a.first - b.first)
+        return 1
+      },
+      bytes: 0,
+      maxBytes: null,
+      addWritten: () => undefined,
+    })
+  }
+
+  get gaps(): GapState[] {
+    return gapsBetween(this.#spans).map(({ from, to, afterMs, beforeMs }) => ({
+      from,
+      to,
+      after_ms: afterMs,
+      before_ms: beforeMs,
+      recorded_ms: 1,
+      beyond_ms: this.attempts.beyond.has(from) ? this.nowMs : null,
+      attempts: this.attempts.at({ from, to }),
+    }))
+  }
+
+  async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { pathname, searchParams } = new URL(request.url!, 'http://localhost')
+    if (pathname.startsWith('/bucket')) return this.bucket(response, pathname === '/bucket/')
+    const body = await buffer(request)
+    const json = (value: object) => void response.end(JSON.stringify(value))
+    if (request.method === 'GET') return json(this.#page(Number(searchParams.get('after'))))
+    if (pathname.endsWith('/attempts')) {
+      const attempt = JSON.parse(body.toString()) as AttemptRecord
+      this.recorded.push(attempt)
+      this.attempts.record(attempt, this.nowMs)
+      return json({ recorded: true })
+    }
+    this.requests++
+    const lines = gunzipSync(body).toString().split('\n')
+    const blocks = lines.map((events) => {
+      const { height, time } = JSON.parse(events) as { height: number; time: number }
+      return { height, time, epoch: null, known: 'events' as const, events, books: '' }
+    })
+    json(await this.#queue.write({ source: searchParams.get('source')!, blocks }))
+  }
+
+  #page(after: number): object {
+    const gaps = this.gaps.filter(({ from }) => from >= after).slice(0, PAGE)
+    this.pages.push(gaps.length)
+    const end = this.#spans.at(-1)!
+    return {
+      chain: 'c',
+      from: { height: this.#spans[0]!.first, time: this.#spans[0]!.firstMs },
+      before: { height: end.last + 1, time: end.lastMs },
+      gaps,
+      next: gaps.length === PAGE ? gaps.at(-1)!.to + 1 : null,
+    }
+  }
+}
+
+describe('npm run repair -- --once', () => {
+  const folder = scratch()
+  let target: Target
+  let server: HttpServer
+  beforeAll(async () => {
+    server = await startServer((request, response) => void target.answer(request, response))
+  })
+  afterAll(() => {
+    server.close()
+    folder.remove()
+  })
+
+  const BUCKET = '--yes s3://bucket/node_fills_by_block'
+  const AWS = { AWS_ACCESS_KEY_ID: 'AKID', AWS_SECRET_ACCESS_KEY: 'secret' }
+  const run = (sources: string) =>
+    say(
+      (shell) => repairProgram({ ...shell, now: () => target.nowMs }, new AbortController().signal),
+      `--url ${server.url} --once --min-age 0 ${sources}`,
+      { ADMIN_TOKEN: 'T', AWS_ENDPOINT_URL: server.url, ...AWS },
+    )
+  /** A node's folder with these blocks, as a source. */
+  const nodeOf = (heights: readonly number[]) => {
+    mkdirSync(dirname(`${folder.path}/${FILE}`), { recursive: true })
+    writeFileSync(`${folder.path}/${FILE}`, fileOf(heights))
+    return `node=${folder.path}`
+  }
+  const denied = (response: ServerResponse) =>
+    void response.writeHead(403).end('<Error><Code>AccessDenied</Code><Message>no</Message></Error>')
+  const listed = (response: ServerResponse, bytes: number) =>
+    void response.end(`<Contents><Key>${FILE}</Key><Size>${bytes}</Size></Contents>`)
+
+  it.each([
+    ['the list', /^s3:\/\/bucket\/node_fills_by_block was rejected by S3 \(403, AccessDenied\)\. Check the AWS keys/],
+    [
+      'the objects',
+      /^node_fills_by_block\S+ cannot be read further \(was rejected by S3 \(403, AccessDenied\)\. Check the AWS/,
+    ],
+  ])('names a bucket that denies %s, and asks the next source', async (what, message) => {
+    target = new Target([spanOf(0, 9), spanOf(40, 60)])
+    target.bucket = (response, isList) => (isList && what === 'the objects' ? listed(response, 1) : denied(response))
+    const source = nodeOf(range(5, 29))
+    const { out, notes, failed } = await run(`${BUCKET} ${source}`)
+    expect([out, failed]).toEqual([['Repaired 20 blocks. Gaps: 1 open, 0 beyond repair.'], true])
+    expect(target.recorded).toMatchObject([
+      { from: 10, to: 39, source: 's3 bucket', outcome: 'failed', message: expect.stringMatching(message) },
+      { from: 30, to: 39, source: 'node', outcome: 'partial' },
+    ])
+    expect(notes.join()).toContain('s3 bucket did not fill the gap 10 to 39: ')
+    // It may have the blocks, so the gap is never given up.
+    for (let pass = 0; pass < 7; pass++) {
+      target.nowMs += 400 * MINUTE
+      await run(`${BUCKET} ${source}`)
+    }
+    expect(target.gaps).toMatchObject([
+      {
+        from: 30,
+        to: 39,
+        beyond_ms: null,
+        attempts: [
+          { source: 's3 bucket', tries: 8 },
+          { source: 'node', tries: 8 },
+        ],
+      },
+    ])
+  })
+
+  it('keeps the whole blocks of a download that is cut, and completes the gap in a later pass', async () => {
+    target = new Target([spanOf(0, 9), spanOf(3_000, 3_009)])
+    const file = Buffer.from(fileOf(range(0, 3_005)))
+    const half = file.subarray(0, file.length / 2)
+    const whole = half.toString().split('\n').length - 1
+    let isCut = true
+    target.bucket = (response, isList) => {
+      if (isList) return listed(response, file.length)
+      response.setHeader('content-length', file.length)
+      if (isCut) response.write(half, () => response.socket!.end())
+      else response.end(file)
+    }
+    expect((await run(BUCKET)).out).toEqual([`Repaired ${whole - 10} blocks. Gaps: 1 open, 0 beyond repair.`])
+    expect(target.gaps).toMatchObject([
+      { from: whole, to: 2_999, attempts: [{ outcome: 'failed', message: expect.stringContaining(FILE), tries: 1 }] },
+    ])
+    isCut = false
+    target.nowMs += 10 * MINUTE
+    const { out, failed } = await run(BUCKET)
+    expect([out, failed]).toEqual([[`Repaired ${3_000 - whole} blocks. Gaps: 0 open, 0 beyond repair.`], false])
+  })
+
+  it('repairs more gaps than a page has', async () => {
+    target = new Target(range(0, 1_300).map((at) => spanOf(2 * at, 2 * at)))
+    const { out } = await run(nodeOf(range(0, 2_600)))
+    expect(out).toEqual(['Repaired 1300 blocks. Gaps: 0 open, 0 beyond repair.'])
+    expect(target.pages.slice(0, 2)).toEqual([1_000, 300])
+    expect(Math.max(...target.pages)).toBe(PAGE)
+  })
+
+  it('repairs a gap of 100,000 blocks in requests that the gateway accepts', async () => {
+    target = new Target([spanOf(0, 9), spanOf(100_010, 100_019)])
+    const { out } = await run(nodeOf(range(0, 100_019)))
+    expect(out).toEqual(['Repaired 100000 blocks. Gaps: 0 open, 0 beyond repair.'])
+    expect(target.requests).toBeGreaterThan(5)
+  })
 })

@@ -213,6 +213,12 @@ describe('below the first block that the log archived', () => {
     expect((await ask('GET', `${PATH}?after=100`)).json.gaps).toMatchObject([
       { beyond_ms: expect.any(Number), attempts: [{ source: 'a', tries: 2 }] },
     ])
+    // Failures are counted apart.
+    for (const tries of [1, 2]) {
+      expect(await attempts({ ...attempt, from: 120, outcome: 'failed' })).toBe(200)
+      const [gap] = (await ask('GET', `${PATH}?after=100`)).json.gaps
+      expect(gap).toMatchObject({ beyond_ms: null, attempts: [{ source: 'a', outcome: 'failed', tries }] })
+    }
     expect((await from('bucket', range(120, 141))).json).toMatchObject({ blocks: 20 })
     expect((await from('other', range(108, 141))).json).toMatchObject({ blocks: 0 })
     expect((await ask('GET', `${PATH}?after=100`)).json.gaps).toEqual([])
@@ -478,6 +484,33 @@ describe('below the first block that the log archived', () => {
       { from_height: 15_005, to_height: 15_005, recorded_ms: 7 },
     ])
     expect(reads).toBeLessThan(5 * gaps)
+  })
+
+  it('lists more gaps than a page has once each, and the outcome of the highest ones', async () => {
+    const many = env.HISTORY
+    const ends =
+      many.prepare(`INSERT INTO segments (chain, first, last, first_ms, last_ms, lines, events_bytes, books_bytes,
+      events_sha256, books_sha256) VALUES ('many', ?1, ?1, 0, 0, 1, 1, 1, '', '')`)
+    // Repaired as the program does it: the highest first.
+    const repaired = many.prepare(`INSERT INTO repairs (chain, from_height, to_height, known, source, at_ms)
+      WITH RECURSIVE n (at) AS (SELECT 5000 UNION ALL SELECT at - 1 FROM n WHERE at > 3000)
+      SELECT 'many', 10 * at, 10 * at + 5, 'fills', 'a', 1 FROM n`)
+    await many.batch([ends.bind(1), ends.bind(60_000), repaired])
+    const store = new BackfillStore({ ...place, chain: 'many' })
+    const pages: number[][] = []
+    for (let after: number | null = 0; after !== null; ) {
+      const { gaps, next } = await store.state(after)
+      expect(gaps.every(({ attempts }) => attempts.length <= 1)).toBe(true)
+      pages.push(gaps.map(({ from }) => from))
+      after = next
+    }
+    expect(pages.map(({ length }) => length)).toEqual([1_000, 1_000, 2])
+    expect(pages.flat()).toEqual([...new Set(pages.flat())].sort((a, b) => a - b))
+    const outcomes = await store.outcomes()
+    expect(outcomes).toHaveLength(50)
+    expect(outcomes.slice(0, 20)).toEqual(
+      range(0, 19).map((at) => ({ from: 50_000 - 10 * at, to: 50_005 - 10 * at, source: 'a' })),
+    )
   })
 
   it('rejects wrong tokens and parameters', async () => {
