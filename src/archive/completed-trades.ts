@@ -52,6 +52,8 @@ interface FoldResult {
   readonly trades: readonly CompletedTrade[]
   /** Positions that were closed but are not reported. */
   readonly omitted: readonly TradePosition[]
+  /** Whether an open position became unknown, because its size did not continue or an amount was invalid. */
+  readonly isBroken: boolean
 }
 
 /** Processes consecutive blocks, oldest first. Returns the trades that they complete. */
@@ -61,12 +63,13 @@ export function foldTrades(state: TradeState, blocks: readonly EventBlock[]): Fo
     for (const [user, fill] of blocks[at]?.fills ?? []) if (user === state.user) fold.fill(fill)
     for (const paid of funding) fold.fund(paid)
   }
-  return { state: fold.state(), trades: fold.trades, omitted: fold.omitted }
+  return { state: fold.state(), trades: fold.trades, omitted: fold.omitted, isBroken: fold.isBroken }
 }
 
 class Fold {
   readonly trades: CompletedTrade[] = []
   readonly omitted: TradePosition[] = []
+  isBroken = false
   readonly #user: Address
   readonly #open: Map<string, OpenTrade>
   #closes: TradeState['closes']
@@ -86,6 +89,7 @@ class Fold {
     const amounts = amountsOf(fill)
     const known = this.#open.get(fill.coin)
     this.#open.delete(fill.coin)
+    if (known && !(amounts && known.size.eq(amounts.start))) this.isBroken = true
     if (!amounts) return
     const { start, end, closing, opening } = amounts
     let trade = start.eq(0) ? newTrade(fill.time) : known?.size.eq(start) ? known : null
@@ -102,9 +106,12 @@ class Fold {
 
   fund({ coin, perUnit, time }: CoinFunding): void {
     const trade = this.#open.get(coin)
-    if (trade && time !== undefined && trade.openTime > time) return
-    if (!DECIMAL.test(perUnit)) this.#open.delete(coin)
-    else if (trade) this.#open.set(coin, applyFunding(trade, perUnit))
+    if (!trade || (time !== undefined && trade.openTime > time)) return
+    if (DECIMAL.test(perUnit)) this.#open.set(coin, applyFunding(trade, perUnit))
+    else {
+      this.#open.delete(coin)
+      this.isBroken = true
+    }
   }
 
   #nextIndex(time: number): number {

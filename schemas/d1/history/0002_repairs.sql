@@ -20,8 +20,6 @@ CREATE TABLE repairs (
   at_ms INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX repairs_by_chain ON repairs (chain, id);
--- Finds the highest repaired heights, for `/status`.
-CREATE INDEX repairs_by_height ON repairs (chain, from_height);
 
 -- The last attempt of each source at the gap that starts at a height.
 CREATE TABLE repair_attempts (

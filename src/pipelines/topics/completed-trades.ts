@@ -1,5 +1,6 @@
 // completed_trades: round trips of the filter's wallets, as in info's `userCompletedTrades`, in the block that closed
-// them. Invariant: positions that opened before the pipeline started, or that touch a gap, are omitted.
+// them. Invariants: positions that opened before the pipeline started, or that touch a gap, are omitted; so are positions
+// that did not continue, and a gap row tells where.
 
 import Big from 'big.js'
 import { afterGap, emptyTradeState, foldTrades } from '../../archive/completed-trades.ts'
@@ -58,16 +59,18 @@ export const completedTrades: TopicDefinition = {
       rows: (block) => {
         const { height, time, fills, funding = [], only } = block
         const own = Map.groupBy(fills, ([user]) => user)
+        let reason = only ? 'only the fills of these blocks are known' : null
         const rows = [...states].flatMap(([user, state]) => {
           const mine = own.get(user) ?? []
           if (mine.length === 0 && (funding.length === 0 || state.open.size === 0)) return []
           const folded = foldTrades(state, [{ height, time, fills: mine, funding: [...funding] }])
           states.set(user, folded.state)
+          if (folded.isBroken) reason ??= 'the size or the funding of an open position became unknown'
           return folded.trades.map((trade) => [`${user}:${trade.coin}:${trade.tx_index}`, { ...trade }] as const)
         })
         // Funding of open positions is unknown for these blocks.
         if (only) acrossAll()
-        const gaps = only ? [gapRow(height, height, time, 'only the fills of these blocks are known')] : []
+        const gaps = reason === null ? [] : [gapRow(height, height, time, reason)]
         return [...gaps, ...keyedRows(block, rows)]
       },
       onGap: acrossAll,

@@ -162,6 +162,26 @@ describe('positions across a gap', () => {
   })
 })
 
+// Field test T10
+it('a position that did not continue is omitted and counted, and the others are exact', async () => {
+  const runOf = (startPosition: string) =>
+    RUN.toSpliced(1, 1, block(15, { startPosition }), block(20, { ...CLOSE, sz: '2.0', startPosition: '2.0' }))
+  const ask = async (type: string, startPosition: string) => {
+    world.held = { ...world.held, runs: [runOf(startPosition)] }
+    world.now += 10_000
+    const { headers, body } = await world.send({ type, user: USER })
+    return { omitted: headers['x-omitted-trades'], found: JSON.parse(body) }
+  }
+  const { found: exact, omitted: none } = await ask('userCompletedTrades', '1.0')
+  const { found, omitted } = await ask('userCompletedTrades', '1.5')
+  expect([exact.length, none, omitted]).toEqual([4, '0', '1'])
+  expect(found).toEqual(exact.filter(({ close_time }: Row) => close_time !== 1_020))
+  const { found: whole } = await ask('userPnlSummary', '1.0')
+  const { found: summary } = await ask('userPnlSummary', '1.5')
+  expect(whole).toMatchObject({ totalTrades: 4, omittedTrades: 0 })
+  expect(summary).toMatchObject({ totalTrades: 3, omittedTrades: 1 })
+})
+
 describe('userPnlSummary', () => {
   it('sums up the trades of a window', async () => {
     const request = { type: 'userPnlSummary', user: USER, startTime: 1_030, endTime: 1_050 }

@@ -329,6 +329,20 @@ describe('completed_trades', () => {
     expect(rows(events(5, { only: 'fills' }))).toMatchObject([{ _kind: 'gap' }])
     expect(rows(fill(6, 'A', '1.0'))).toEqual([])
   })
+
+  // PIPE-16, field test T10
+  it('of a position that did not continue are omitted, and a gap tells where', () => {
+    const { rows } = open('completed_trades', filter)
+    const gap = (height: number) => ({ _kind: 'gap', _from: height, _height: height, _reason: expect.any(String) })
+    rows(fill(1, 'B', '0.0'))
+    rows(fill(1, 'B', '0.0', { coin: 'ETH' }))
+    expect(rows(fill(2, 'B', '2.0'))).toMatchObject([gap(2)])
+    expect(rows(fill(3, 'A', '3.0', { sz: '3.0' }))).toEqual([])
+    expect(rows(fill(4, 'A', '1.0', { coin: 'ETH' }))).toMatchObject([{ _kind: 'row', coin: 'ETH', fills: 2 }])
+    rows(fill(5, 'B', '0.0'))
+    expect(rows(events(6, { funding: [{ coin: 'BTC', perUnit: 'x' }] }))).toMatchObject([gap(6)])
+    expect(rows(fill(7, 'A', '1.0'))).toEqual([])
+  })
 })
 
 describe('replica_cmds', () => {
