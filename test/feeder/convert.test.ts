@@ -11,6 +11,7 @@ import { filterStatuses } from '../../src/feeder/status-filter.ts'
 import { nodeTimeMs, readEvents, readLineHead } from '../../src/feeder/streams.ts'
 import { Block } from '../../src/protocol/feed/block.ts'
 import { MISC_EVENTS, WIRES } from '../fixtures/wire.ts'
+import { fillWith } from '../kit/fills.ts'
 import { drained } from './drained.ts'
 
 const events = (some: Partial<BlockEvents>): BlockEvents => {
@@ -152,6 +153,21 @@ describe('misc events', () => {
     expect(refused).toHaveLength(2)
     expect(refused.join()).toMatch(/fill: 1\.px.*ledger update: users\.0/)
   })
+})
+
+// Field test T7
+test('no kind of fill is refused', () => {
+  const user = `0x${'1'.repeat(40)}`
+  const fills = [
+    fillWith({ coin: '#40', px: '0.0', dir: 'Settlement' }),
+    fillWith({ coin: '#41', px: '0.0', dir: 'Negate Outcome' }),
+    fillWith({ dir: 'Auto-Deleveraging' }),
+    fillWith({ coin: '@1', tid: 0, dir: 'Spot Dust Conversion' }),
+    fillWith({ dir: 'A Later Kind' }),
+  ].map((fill) => [user, fill])
+  const parts = convertEvents(events({ fills }), never)
+  expect(parts.fills).toEqual(fills)
+  Block.parse({ height: 1, time: 1, books: [], ...parts })
 })
 
 test('order statuses are sent as selected', () => {

@@ -174,6 +174,26 @@ describe('the list of markets', () => {
     expect(spotMarkets(spot)).toMatchObject([{ coin: '@1', name: 'PURR/USDC', price: 2 }])
   })
 
+  // Field test T6
+  it('finds tokens by index and prices by coin, however sparse or unordered they are', () => {
+    const tokens = [
+      { name: 'USDC', index: 0 },
+      { name: 'PURR', index: 3 },
+      { name: 'LATE', index: 479 },
+    ]
+    const universe = [
+      { name: '@300', tokens: [301, 0] },
+      { name: 'PURR/USDC', tokens: [3, 0] },
+      { name: '@367', tokens: [479, 0] },
+    ]
+    const contexts = ['#40', '@367', 'PURR/USDC', '@300'].map((coin, at) => ({ coin, midPx: `${at + 1}` }))
+    expect(spotMarkets([{ universe, tokens }, contexts]).map(({ name, price }) => [name, price])).toEqual([
+      ['?/USDC', 4],
+      ['PURR/USDC', 3],
+      ['LATE/USDC', 2],
+    ])
+  })
+
   it('applies newer mid prices with the time of the change', () => {
     const listed = perpMarkets(perps)
     const moved = withMids(listed, { BTC: '101', NOPE: '1' }, 1_000)

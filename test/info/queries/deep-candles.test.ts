@@ -2,9 +2,13 @@
 
 import { beforeEach, describe, expect, it } from 'vitest'
 import { type Candle, spanOf } from '../../../src/archive/candles.ts'
-import { INTERVALS, type Interval } from '../../../src/core/candle-interval.ts'
+import { INTERVAL_MS, INTERVALS, type Interval } from '../../../src/core/candle-interval.ts'
 import { err, ok } from '../../../src/core/result.ts'
-import { type Filed, filedCandles, tradedBlock, truth } from '../../archive/filed-candles.ts'
+import { createEngine } from '../../../src/devnet/engine.ts'
+import { MARKETS } from '../../../src/devnet/exchange/market.ts'
+import { handleInfo } from '../../../src/devnet/info/info.ts'
+import type { UserFill } from '../../../src/protocol/feed/block.ts'
+import { type Filed, filedCandles, type TradedBlock, tradedBlock, truth } from '../../archive/filed-candles.ts'
 import { createWorld, type World } from '../answer/service-world.ts'
 import { filesOf } from '../stored-blocks.ts'
 
@@ -191,6 +195,35 @@ describe('candleSnapshot', () => {
     }
     expect(lengths).toEqual([5_000, 5_000, 2_001])
     expect(seen).toEqual(all)
+  })
+
+  // Field test T2
+  it('of minutes without trades has the rows of the exchange, for every coin', async () => {
+    const STEP = MINUTE / 2
+    const engine = createEngine(3)
+    const blocks = Array.from({ length: 120 }, (_, at): TradedBlock => {
+      const time = T0 + at * STEP
+      const fills = engine.step(BigInt(time) * 1_000_000n).fills as UserFill[]
+      return { height: at + 1, time, fills, ledger: [], funding: [] }
+    })
+    const head = { height: 120, time: blocks[119]!.time }
+    const kept = { blocks, head, logFrom: 71, filesTo: 80, filesFrom: 1 }
+    filed = { files: [{ level: 0, blocks: blocks.slice(0, 80) }] }
+    const candles = async (request: Parameters<typeof filedCandles>[1]) => filedCandles(filed, request)
+    world = createWorld({ files: { ...filesOf(() => kept), candles } })
+    world.held = { head, since: blocks[70]!, runs: [blocks.slice(70)] }
+    const quiet: string[] = []
+    for (const { coin } of MARKETS)
+      for (const interval of ['1m', '5m'] as const) {
+        // The minute of the first block may have begun before it.
+        const req = { coin, interval, startTime: T0 + INTERVAL_MS[interval], endTime: head.time }
+        const { body, asked } = await ask(req)
+        const exchange = handleInfo(engine, { type: 'candleSnapshot', req }) as { body: Candle[] }
+        expect([coin, interval, body, asked]).toEqual([coin, interval, exchange.body, []])
+        const starts = minutes(body)
+        if (interval === '1m' && starts.some((at, index) => at - (starts[index - 1] ?? at) > 3)) quiet.push(coin)
+      }
+    expect(quiet.length).toBeGreaterThan(10)
   })
 
   it.each([false, true])(

@@ -1,10 +1,13 @@
 // Types that read the archive files: results, upstream requests and rejections without a charge.
 
 import { beforeEach, describe, expect, it } from 'vitest'
+import { toScaled } from '../../../src/core/decimal.ts'
 import { err, ok } from '../../../src/core/result.ts'
+import { Prng, seedState } from '../../../src/devnet/exchange/prng.ts'
 import type { Fill, UserFill } from '../../../src/protocol/feed/block.ts'
 import type { EventBlock } from '../../../src/protocol/feed/durable-api.ts'
 import { FILL, HASH, OTHER_USER, USER } from '../../../src/protocol/info/examples.ts'
+import { framesOf } from '../../relay/targets.ts'
 import { createWorld, type World } from '../answer/service-world.ts'
 import { blockOf, filesOf, type Kept, logOf } from '../stored-blocks.ts'
 
@@ -90,6 +93,47 @@ describe('userPnlSummary', () => {
     expect(await summary({ startTime: timeAt(200), endTime: timeAt(1_100) })).toMatchObject({ status: 200 })
   })
 })
+
+// Field test T12
+it.each([
+  ['BTC', 5],
+  ['@107', 2],
+])(
+  'merged fills of 1,000 orders in %s are exact over HTTP and sockets, and sizes have %i decimals',
+  async (coin, decimals) => {
+    const random = new Prng(seedState(12))
+    const amount = (most: number, digits: number) => (1 + random.below(most)) / 10 ** digits
+    const blocks = Array.from({ length: 100 }, (_, at): EventBlock => {
+      const time = START + at
+      const fills = Array.from({ length: 10 * (1 + random.below(4)) }, (__, n): UserFill => {
+        const px = amount(1_000_000, 1 + random.below(3)).toString()
+        const amounts = { px, sz: amount(100_000, decimals).toFixed(decimals), fee: amount(1_000, 6).toFixed(6) }
+        return [USER, { ...FILL, side: 'B', ...amounts, coin, time, oid: 10 * at + (n % 10), tid: 100 * at + n }]
+      })
+      return { height: at + 1, time, fills, funding: [] }
+    })
+    keep([...blocks, blockOf(101, START + 100)], { filesFrom: 1, filesTo: 90, logFrom: 80 })
+    world.upstream = () => ok('[]')
+    const merged = { aggregateByTime: true, user: USER }
+    const { body } = await ask({ type: 'userFillsByTime', startTime: START, endTime: START + 99, ...merged })
+    const rows = JSON.parse(body) as Fill[]
+    expect(rows.map(({ oid }) => oid).toSorted((a, b) => a - b)).toEqual(Array.from({ length: 1_000 }, (_, oid) => oid))
+    const told = blocks.flatMap(({ fills }) => framesOf({ type: 'userFills', ...merged }, { fills: [...fills] }))
+    expect(told.flatMap(({ data }) => data.fills)).toEqual(rows)
+    const parts = Map.groupBy(
+      blocks.flatMap(({ fills }) => fills.map(([, fill]) => fill)),
+      ({ oid }) => oid,
+    )
+    const decimalsOf = (text: string) => text.split('.')[1]?.length ?? 0
+    for (const { oid, px, ...sums } of rows) {
+      const own = parts.get(oid)!
+      for (const name of ['sz', 'fee', 'closedPnl'] as const)
+        expect(toScaled(sums[name])).toBe(own.reduce((sum, part) => sum + toScaled(part[name]), 0n))
+      expect(decimalsOf(sums.sz)).toBeLessThanOrEqual(decimals)
+      expect(decimalsOf(px)).toBeLessThanOrEqual(4 + Math.max(...own.map((part) => decimalsOf(part.px))))
+    }
+  },
+)
 
 describe('userFillsByTime', () => {
   const call = (more: object) => ask({ type: 'userFillsByTime', user: USER, ...more })

@@ -107,6 +107,24 @@ describe('fills', () => {
     expect(frame.fills).toMatchObject([[USER, merged]])
   })
 
+  // Field test T7
+  test('fills that are no trade are shown like others, and only the auto-deleveraging is a trade', () => {
+    const kinds = (dir: string, more: Partial<Fill>, users: readonly string[]) =>
+      users.map((user, at) => fillOf(user, { dir, side: at === 0 ? 'A' : 'B', oid: at, ...more }))
+    const fills = [
+      ...kinds('Settlement', { coin: '#40', px: '0.0', tid: 1, side: 'A' }, [USER, OTHER, THIRD]),
+      ...kinds('Negate Outcome', { coin: '#41', px: '0.0', tid: 2, side: 'A' }, [OTHER]),
+      ...kinds('Auto-Deleveraging', { coin: 'BTC', tid: 3 }, [USER, OTHER]),
+      ...kinds('Spot Dust Conversion', { coin: '@1', tid: 0 }, [USER, OTHER]),
+    ]
+    const seen = (body: { type: string }) => framesOf(body, { fills }).flatMap((frame) => frame.fills)
+    const everybody = { type: 'userFills', addresses: [USER, OTHER, THIRD] }
+    const builders = { type: 'builderFills', builder: BUILDER }
+    for (const body of [{ type: 'allFills' }, everybody, builders]) expect(seen(body)).toEqual(fills)
+    const trades = ['#40', '#41', 'BTC', '@1'].flatMap((coin) => framesOf({ type: 'trades', coin }, { fills }))
+    expect(trades.flatMap(({ data }) => data)).toMatchObject([{ coin: 'BTC', tid: 3 }])
+  })
+
   // WS-102
   test('liquidationFills: both sides of every liquidation, and nothing else', () => {
     const taken = fillOf(OTHER, { ...BARE, liquidation: liquidation(USER) })
