@@ -51,12 +51,31 @@ const ODD: readonly Partial<Record<keyof UserFill[1] | 'liquidation', unknown>>[
   },
 ]
 
+/** Each user's position changes by these sizes in every block, within one millisecond. */
+const STEPS = [1, -2, 1.5]
+const CHAINED = 'CHAINED'
+
+/** Fills of which each begins where the one before ended. */
+function chainedFills(user: string, height: number): UserFill[] {
+  const [, fill] = inventedFill(user, 10 * height, timeOf(height))
+  let position = height * STEPS.reduce((sum, step) => sum + step)
+  return STEPS.map((step) => {
+    const startPosition = position.toFixed(1)
+    position += step
+    const side = step > 0 ? 'B' : 'A'
+    return [user, { ...fill, coin: CHAINED, side, sz: Math.abs(step).toFixed(1), startPosition }]
+  })
+}
+
 function blockAt(height: number) {
-  const fills = USERS.flatMap((user, at): UserFill[] => {
+  const own = USERS.flatMap((user, at): UserFill[] => {
     if ((height + at) % 3 === 2) return []
     const [, fill] = inventedFill(user, 10 * height + at, timeOf(height))
     return [[user, { ...fill, ...ODD[(height + at) % 4] } as UserFill[1]]]
   })
+  const chained = USERS.map((user) => chainedFills(user, height))
+  // The users' fills alternate, as in a block of the exchange.
+  const fills = [...own, ...STEPS.flatMap((_, at) => chained.map((each) => each[at]!))]
   const ledger: LedgerEvent[] =
     height % 9 === 0
       ? [{ users: [USER, USERS[1]!], time: timeOf(height), hash: '0x1', delta: { type: 'send', amount: '1.50' } }]
@@ -117,9 +136,15 @@ describe.skipIf(missing !== null)('DuckDB', () => {
         const ledger = (await read('ledger', { by: 'user', address: user })).flatMap(({ height, time, ledger: own }) =>
           own.map((event) => rowOf(LEDGER_COLUMNS, ledgerCells({ height, time, rows: 1 }, user, event))),
         )
-        const ofUser = `WHERE user = '${user}' ORDER BY height`
+        const ofUser = `WHERE user = '${user}' ORDER BY height, file_row_number`
         const told = await duckDb.ask(`SELECT * FROM ${all}.fills-by-user.parquet' ${ofUser}`)
         expect(toldBy(FILL_COLUMNS, told)).toEqual(fills.filter(isMine))
+        // Field test T4
+        const chained = told.filter(({ coin }) => coin === CHAINED) as Readonly<Record<string, string>>[]
+        const ends = chained.map(
+          ({ start_position: start, side, sz }) => Number(start) + Number(side === 'B' ? sz : `-${sz}`),
+        )
+        expect(chained.slice(1).map(({ start_position: start }) => Number(start))).toEqual(ends.slice(0, -1))
         const events = await duckDb.ask(`SELECT * FROM ${all}.ledger-by-user.parquet' ${ofUser}`)
         expect(toldBy(LEDGER_COLUMNS, events)).toEqual(ledger.filter(isMine))
         expect(told.length).toBeGreaterThan(50)

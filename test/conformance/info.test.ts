@@ -5,17 +5,34 @@ import type { ServerResponse } from 'node:http'
 import { basename, dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { spotMarkets } from '../../src/console/live/markets.ts'
 import { CATALOGUE, queryOf } from '../../src/info/queries/catalogue.ts'
 import { usesHistory, usesUpstream } from '../../src/info/query.ts'
 import { ANSWERS, REQUESTS, WIRES } from '../fixtures/wire.ts'
 import { startWorld, type World } from '../kit/gateway.ts'
 import { type HttpServer, startServer } from '../kit/http-server.ts'
+import { Socket } from '../kit/socket.ts'
 
 const dexOf = ([wire]: readonly [string, ...unknown[]]) => wire.slice(0, 3)
 const EXAMPLES = new Map(CATALOGUE.map(({ type, example }) => [type, JSON.stringify(example.response)]))
 // A DEX for each folder of answers: an answer of the cache would prove nothing.
 const [, DEX] = queryOf('perpDexs')!.example.response as [null, object]
 EXAMPLES.set('perpDexs', JSON.stringify([null, ...['xyz', ...WIRES.map(dexOf)].map((name) => ({ ...DEX, name }))]))
+// Sparse token indices, a pair whose token is not listed, and contexts in another order than the pairs.
+const [META, [CONTEXT]] = queryOf('spotMetaAndAssetCtxs')!.example.response as [
+  { tokens: [object]; universe: [object] },
+  [object],
+]
+const SPARSE = {
+  universe: [
+    { ...META.universe[0], tokens: [301, 0], name: '@300', index: 300 },
+    { ...META.universe[0], tokens: [479, 0], name: '@367', index: 367 },
+  ],
+  tokens: [0, 3, 479].map((index) => ({ ...META.tokens[0], name: `T${index}`, index })),
+}
+const CONTEXTS = ['#40', '@367', '@300'].map((coin) => ({ ...CONTEXT, coin }))
+EXAMPLES.set('spotMeta', JSON.stringify(SPARSE))
+EXAMPLES.set('spotMetaAndAssetCtxs', JSON.stringify([SPARSE, CONTEXTS]))
 const FROM_UPSTREAM = CATALOGUE.filter(usesUpstream)
 /** Types whose answers come through as they are; the specification adds a key to openOrders. */
 const SERVED = new Set(FROM_UPSTREAM.map(({ type }) => type).filter((type) => type !== 'openOrders'))
@@ -79,6 +96,33 @@ describe.each(WIRES)('%s responds', (name, wire, isAbsent) => {
       expect(Buffer.from(await reply.arrayBuffer()).equals(body)).toBe(true)
     },
   )
+})
+
+// Field test T6
+it('a sparse spot listing that lacks a token breaks neither balances nor contexts', async () => {
+  const held = [
+    { coin: 'T479', token: 479, total: '2.0', hold: '0.0' },
+    { coin: 'T301', token: 301, total: '3.0', hold: '0.0' },
+  ]
+  behave = (response, type) =>
+    response.end(type === 'spotClearinghouseState' ? JSON.stringify({ balances: held }) : EXAMPLES.get(type))
+  const user = `0x${'56'.repeat(20)}`
+  const reply = await world.call('GET', `/v1/hyperliquid/address/${user}/balances_v2/`, key)
+  const { data } = (await reply.json()) as { data: { items: { coin: string }[] } }
+  expect([reply.status, data.items.slice(0, 2).map(({ coin }) => coin)]).toEqual([200, ['T479', 'T301']])
+  const socket = await Socket.open(`${world.ws}/ws?key=${key}`)
+  for (const subscription of [{ type: 'spotAssetCtxs' }, { type: 'activeAssetCtx', coin: '@367' }])
+    socket.send({ method: 'subscribe', subscription })
+  expect((await socket.channel('spotAssetCtxs')).data).toEqual(CONTEXTS)
+  expect((await socket.channel('activeSpotAssetCtx')).data).toEqual({ coin: '@367', ctx: CONTEXTS[1] })
+  socket.close()
+  // What the live page makes of it.
+  const listing = await world.info(key, { type: 'spotMetaAndAssetCtxs' })
+  const markets = spotMarkets((await listing.json()) as Parameters<typeof spotMarkets>[0])
+  expect(markets.map(({ coin, name }) => [coin, name])).toEqual([
+    ['@300', '?/T0'],
+    ['@367', 'T479/T0'],
+  ])
 })
 
 it('every type requires a key', async () => {
