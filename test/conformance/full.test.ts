@@ -74,7 +74,8 @@ function oracle(): Map<number, Record<string, string>> {
   )
 }
 
-describe('clients of the whole path', () => {
+// Tests that collect what comes for a while run in parallel.
+describe.concurrent('clients of the whole path', () => {
   it(
     `have the exchange's books at every block, for ${SECONDS} s`,
     async () => {
@@ -84,11 +85,12 @@ describe('clients of the whole path', () => {
         return mids.ok ? [...new Set([...Object.keys((await mids.json()) as object), ...BUILDER_COINS])] : []
       }
       // The exchange's books fill over its first blocks: all markets must have begun.
-      await expect.poll(async () => (await coinsOf()).length, { timeout: 30_000, interval: 200 }).toBe(20)
-      for (const coin of BUILDER_COINS)
-        await expect
-          .poll(async () => (await world.info(key, { type: 'l2BookDiffSnapshot', coin })).text(), { timeout: 30_000 })
-          .toContain('levels')
+      const wait = { timeout: 30_000, interval: 200 }
+      await vi.waitFor(async () => expect(await coinsOf()).toHaveLength(20), wait)
+      for (const coin of BUILDER_COINS) {
+        const textOf = async () => (await world.info(key, { type: 'l2BookDiffSnapshot', coin })).text()
+        await vi.waitFor(async () => expect(await textOf()).toContain('levels'), wait)
+      }
       const coins = await coinsOf()
       const runtime = nodeRuntime()
       const connect = () => new Connection(runtime, { endpoint: () => ({ url: world.url, key }) })
@@ -209,7 +211,7 @@ function checksumOf([bids, asks]: readonly Map<string, RawLevel>[]): number {
 }
 
 // WS-146, WS-147
-it.each([{ coin: ['BTC', 'ETH', 'xyz:GOLD'] }, { marketTypes: ['*'] }])(
+it.concurrent.each([{ coin: ['BTC', 'ETH', 'xyz:GOLD'] }, { marketTypes: ['*'] }])(
   'checksums of %j are those of books that were kept by the document alone',
   async (scope) => {
     const coins = ['BTC', 'ETH', 'xyz:GOLD']
@@ -285,15 +287,16 @@ interface OrdersFrame {
   readonly block_height: number
 }
 
-describe('order updates', () => {
+describe.concurrent('order updates', () => {
   // WS-120, WS-121
   it('of two traders equal the node’s files, row by row, from the first frame on', async () => {
-    const fills = (stream.frames as unknown as FillsFrame[]).flatMap((frame) => frame.fills ?? [])
-    const traders = Map.groupBy(fills, ([user]) => user)
-    const users = [...traders]
-      .sort(([, a], [, b]) => b.length - a.length)
-      .slice(0, 2)
-      .map(([user]) => user)
+    const busiest = () => {
+      const fills = (stream.frames as unknown as FillsFrame[]).flatMap((frame) => frame.fills ?? [])
+      const traders = [...Map.groupBy(fills, ([user]) => user)].filter(([, own]) => own.length > 10)
+      return traders.sort(([, a], [, b]) => b.length - a.length).slice(0, 2)
+    }
+    await vi.waitFor(() => expect(busiest()).toHaveLength(2), { timeout: 60_000, interval: 200 })
+    const users = busiest().map(([user]) => user)
     const socket = await Socket.open(`${world.ws}/ws?key=${key}`)
     const of = { both: { type: 'orderUpdates', addresses: users }, one: { type: 'orderUpdates', user: users[0] } }
     for (const subscription of Object.values(of)) socket.send({ method: 'subscribe', subscription, meta: true })
@@ -320,30 +323,32 @@ describe('order updates', () => {
   }, 90_000)
 })
 
+/** Rows of a new pipeline as they come, until it is closed. */
+async function pipelineOf<Row>(order: object): Promise<{ readonly rows: readonly Row[]; readonly close: () => void }> {
+  const rows: Row[] = []
+  const receiver = await startServer(async (request, response) => {
+    rows.push(...(JSON.parse(await text(request)) as { rows: Row[] }).rows)
+    response.end('ok')
+  })
+  const owner = await world.newKey('10', { kind: 'service', plan: 'enterprise' })
+  const destination = { type: 'webhook', url: receiver.url, secret: `whsec_${btoa('0'.repeat(32))}` }
+  const body = { name: 'rows', destination_config: destination, ...order }
+  expect((await world.call('POST', '/platform/pipeline-api/', owner, body)).status).toBe(201)
+  return { rows, close: receiver.close }
+}
+
 // PIPE-34, FEED-40
-it('a pipeline of replica_cmds has every signed action of the node’s files, from its first row on', async () => {
+it.concurrent('a pipeline of replica_cmds has every signed action of the node’s files, from its first row on', async () => {
   interface ActionRow {
     readonly _kind: string
     readonly height: number
     readonly action_index: number
     readonly signed_action: unknown
   }
-  const rows: ActionRow[] = []
-  const receiver = await startServer(async (request, response) => {
-    rows.push(...(JSON.parse(await text(request)) as { rows: ActionRow[] }).rows)
-    response.end('ok')
-  })
-  const owner = await world.newKey('10', { kind: 'service', plan: 'enterprise' })
-  const secret = `whsec_${btoa('0'.repeat(32))}`
-  const order = {
-    name: 'actions',
-    topic: 'replica_cmds',
-    destination_config: { type: 'webhook', url: receiver.url, secret },
-  }
-  expect((await world.call('POST', '/platform/pipeline-api/', owner, order)).status).toBe(201)
+  const { rows, close } = await pipelineOf<ActionRow>({ topic: 'replica_cmds' })
   const own = () => rows.filter(({ _kind }) => _kind === 'row')
   await vi.waitFor(() => expect(own().length).toBeGreaterThan(100), { timeout: 60_000, interval: 200 })
-  receiver.close()
+  close()
   const first = own()[0]!.height
   const last = own().at(-1)!.height
   const written = globSync('**/replica_cmds/*/*/*', { cwd: folder }).flatMap((file) =>
@@ -372,36 +377,55 @@ it('a pipeline of replica_cmds has every signed action of the node’s files, fr
 type TwapStatesFrame = { readonly data: { readonly states: readonly [number, { readonly executedSz: string }][] } }
 type TwapRow = { readonly twapId: number; readonly status: object; readonly state: { readonly executedSz: string } }
 
-// WS-141
-it('a running TWAP order shows the sum of its slices in its state, and zero in the history', async () => {
+// WS-141, field test T9
+it.concurrent('a running TWAP order shows the sum of its slices in its state, and zero in the history', async () => {
   const slices = () =>
-    (stream.frames as unknown as FillsFrame[]).flatMap(({ fills = [] }) => fills.filter(([, { twapId }]) => twapId))
+    (stream.frames as unknown as FillsFrame[]).flatMap(({ fills = [], block_height: height }) =>
+      fills.flatMap(([user, { twapId, sz }]) => (twapId ? [{ height, user, twapId, sz }] : [])),
+    )
   await vi.waitFor(() => expect(slices()).not.toEqual([]), { timeout: 60_000, interval: 200 })
-  const user = slices().at(-1)![0]
   const socket = await Socket.open(`${world.ws}/ws?key=${key}`)
-  await socket.subscribe({ type: 'twapStates', user })
   const states = () =>
     (socket.frames as unknown as (TwapStatesFrame & { channel: string })[])
       .filter(({ channel }) => channel === 'twapStates')
       .flatMap(({ data }) => data.states.map(([id, { executedSz }]) => ({ id, executedSz })))
-  const progressed = () =>
-    states().find(({ id, executedSz }) => states().some((one) => one.id === id && one.executedSz !== executedSz))
+  const watched = new Set<string>()
+  // Of everybody who has one, because the slice that was seen last may be the last one of its order.
+  const progressed = () => {
+    for (const { user } of slices()) {
+      if (!watched.has(user)) socket.send({ method: 'subscribe', subscription: { type: 'twapStates', user } })
+      watched.add(user)
+    }
+    return states().find(({ id, executedSz }) => states().some((one) => one.id === id && one.executedSz !== executedSz))
+  }
   await vi.waitFor(() => expect(progressed()).toBeDefined(), { timeout: 90_000, interval: 200 })
   const { id } = progressed()!
-  const history = (await (await world.info(key, { type: 'twapHistory', user })).json()) as TwapRow[]
-  const sums = () => {
-    const sizes = slices().flatMap(([, { twapId, sz }]) => (twapId === id ? [whole(sz)] : []))
-    return [0n, ...sizes.map((_, at) => sizes.slice(0, at + 1).reduce((sum, sz) => sum + sz))]
-  }
+  const own = () => slices().filter(({ twapId }) => twapId === id)
+  const sumOf = (rows: readonly { readonly sz: string }[]) => rows.reduce((sum, { sz }) => sum + whole(sz), 0n)
+  const sums = () => [0n, ...own().map((_, at) => sumOf(own().slice(0, at + 1)))]
   const shown = states().flatMap((one) => (one.id === id ? [whole(one.executedSz)] : []))
-  await expect.poll(() => shown.filter((executed) => !sums().includes(executed)).map(String)).toEqual([])
-  expect(history).toContainEqual(
-    expect.objectContaining({
-      twapId: id,
-      status: { status: 'activated' },
-      state: expect.objectContaining({ executedSz: '0.0' }),
-    }),
-  )
+  await vi.waitFor(() => expect(shown.filter((executed) => !sums().includes(executed)).map(String)).toEqual([]), {
+    timeout: 10_000,
+  })
+  const { user } = own()[0]!
+  const listed = await world.info(key, { type: 'userTwapSliceFills', user })
+  const rows = ((await listed.json()) as { fill: Fill; twapId: number }[]).filter(({ twapId }) => twapId === id)
+  const height = Number(listed.headers.get('x-block-height'))
+  const before = () => own().filter((slice) => slice.height <= height)
+  await vi.waitFor(() => expect(String(sumOf(before()))).toBe(String(sumOf(rows.map(({ fill }) => fill)))), {
+    timeout: 10_000,
+  })
+  const history = (await (await world.info(key, { type: 'twapHistory', user })).json()) as TwapRow[]
+  socket.send({ method: 'subscribe', subscription: { type: 'userTwapHistory', user } })
+  const { data } = await socket.next(({ channel }) => channel === 'userTwapHistory')
+  for (const list of [history, (data as { history: TwapRow[] }).history])
+    expect(list).toContainEqual(
+      expect.objectContaining({
+        twapId: id,
+        status: { status: 'activated' },
+        state: expect.objectContaining({ executedSz: '0.0' }),
+      }),
+    )
   socket.close()
 }, 160_000)
 
@@ -478,6 +502,7 @@ describe.skipIf(SECONDS > HELD_SECONDS)('history responses', () => {
     }
   })
 
+  // Field test T4
   it('keep the order of the chain within one millisecond, in both directions', async () => {
     await vi.waitFor(() => expect(collected().length).toBeGreaterThan(50), { timeout: 30_000, interval: 250 })
     const frames = collected()
@@ -515,6 +540,38 @@ describe.skipIf(SECONDS > HELD_SECONDS)('history responses', () => {
         ends.set(coin, start + (side === 'B' ? whole(sz) : -whole(sz)))
       }
     }
+    // The same over a socket, from an earlier block on and live, and to a pipeline.
+    const first = frames[0]!.block_height
+    interface FillRow extends Pick<Fill, 'coin' | 'tid'> {
+      readonly _height: number
+      readonly user: string
+      readonly start_position: string
+    }
+    const { rows, close } = await pipelineOf<FillRow>({ topic: 'fills', execution_start_from: String(first) })
+    const socket = await Socket.open<FillsFrame & Record<string, unknown>>(`${world.ws}/ws?key=${key}`)
+    const addresses = users.map(([user]) => user)
+    socket.send({ method: 'subscribe', subscription: { type: 'userFills', addresses }, fromBlock: first, meta: true })
+    const own = () => socket.frames.filter(({ channel }) => channel === 'userFills')
+    const live = height + 20
+    const passed = () => [own().at(-1)?.block_height ?? 0, rows.at(-1)?._height ?? 0].every((last) => last > live)
+    await expect.poll(passed, { timeout: 60_000, interval: 200 }).toBe(true)
+    close()
+    socket.close()
+    const told = collected().filter(({ block_height: at }) => at <= live)
+    const textOf = (at: number, user: string, { coin, tid }: Pick<Fill, 'coin' | 'tid'>, start: string) =>
+      [at, user, coin, tid, start].join(' ')
+    const expected = told.flatMap(({ block_height: at, fills }) =>
+      fills.map(([user, fill]) => ({ user, text: textOf(at, user, fill, fill.startPosition) })),
+    )
+    const delivered = rows.filter(({ _height }) => _height <= live)
+    expect(delivered.map((row) => textOf(row._height, row.user, row, row.start_position))).toEqual(
+      expected.map(({ text }) => text),
+    )
+    const sent = own().filter(({ block_height: at }) => at <= live)
+    const seen = sent.flatMap(({ block_height: at, fills }) =>
+      fills.map(([user, fill]) => textOf(at, user, fill, fill.startPosition)),
+    )
+    expect(seen).toEqual(expected.flatMap(({ user, text }) => (addresses.includes(user) ? [text] : [])))
   })
 
   it('list the fills of a builder like the stream, newest first, at their price', async () => {

@@ -111,10 +111,13 @@ describe('published', () => {
 
 // Behind the others, because what they replay is archived within a minute; beside each other, because they mostly wait.
 describe('the contract', () => {
-  beforeAll(() => vi.waitFor(() => expect(Date.now()).toBeGreaterThan(past.toTime), { timeout: 30_000 }))
+  let module: string
+  beforeAll(async () => {
+    module = await bundleOf(join(import.meta.dirname, 'package/contract.ts'))
+    await vi.waitFor(() => expect(Date.now()).toBeGreaterThan(past.toTime), { timeout: 30_000 })
+  })
 
   it.concurrent.each(Object.keys(RUNTIMES))('%s', { timeout: 300_000 }, async (name) => {
-    const module = await bundleOf(join(import.meta.dirname, 'package/contract.ts'))
     const own = join(folder, name)
     mkdirSync(own)
     const found = await RUNTIMES[name]!(module, await settingsOf(), own)

@@ -3,7 +3,7 @@
 
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { expect, it } from 'vitest'
+import { it } from 'vitest'
 import { formatCredits } from '../../src/core/amount.ts'
 import type { Block, UserFill } from '../../src/protocol/feed/block.ts'
 import { EXAMPLE_FILL } from '../../src/relay/channels/fills.ts'
@@ -14,15 +14,18 @@ import { killsRun } from '../pipelines/kills/run.ts'
 import { buildPlant, Plant } from '../pipelines/plant/plant.node.ts'
 
 // PIPE-1, PIPE-2, PIPE-4, PIPE-25
-it('a pipeline delivers every row once and in order through kills', { timeout: 300_000 }, async () => {
+// Both mostly wait, so they run in parallel.
+it.concurrent('a pipeline delivers every row once and in order through kills', { timeout: 300_000 }, async ({
+  expect,
+}) => {
   const found = await killsRun({ kills: 1, seed: 2, say: () => undefined })
   expect(found.rows).toBeGreaterThan(100)
 })
 
 // PIPE-25, PIPE-27
-it('a pipeline is charged for its rows, stops without credits and resumes after a top-up', {
+it.concurrent('a pipeline is charged for its rows, stops without credits and resumes after a top-up', {
   timeout: 120_000,
-}, async () => {
+}, async ({ expect }) => {
   const FIRST = 1_000
   const begunMs = Date.now() - 60_000
   const blockOf = (height: number): Block => {
