@@ -45,8 +45,11 @@ export interface Exports {
   /** Coverage of the files, including missing and partial heights; null if there are no files. */
   files(): Promise<FileCoverage | null>
   days(range: TimeRange): Promise<readonly CoveredDay[]>
-  /** At most `limit` gaps in height order, after the gap that starts at height `after`. Null if no gap starts there. */
-  gaps(after: number | null, limit: number): Promise<readonly HistoryGap[] | null>
+  /**
+   * At most `limit` gaps that start above height `after`, in height order; null: from the first one. A gap may be repaired
+   * between two pages, so `after` need not be a gap.
+   */
+  gaps(after: number | null, limit: number): Promise<readonly HistoryGap[]>
   /** The last `limit` repairs, newest first. */
   repairs(limit: number): Promise<readonly HistoryRepair[]>
   /** Returns a signed path. Null if no signing secret is configured. */

@@ -58,14 +58,13 @@ export class StoredExports implements Exports {
     return segments.map((day) => ({ ...day, checkpoints: 0, checkpointsBytes: 0, ...ofDay.get(day.dayMs) }))
   }
 
-  async gaps(after: number | null, limit: number): Promise<readonly HistoryGap[] | null> {
+  async gaps(after: number | null, limit: number): Promise<readonly HistoryGap[]> {
     const { results } = await this.#db
       .prepare(`SELECT from_height AS "from", to_height AS "to", after_ms AS afterMs, before_ms AS beforeMs,
-        beyond_ms AS beyondMs FROM gaps WHERE chain = ? AND from_height >= ? ORDER BY from_height LIMIT ?`)
-      .bind(this.#chain, after ?? 0, limit + 1)
+        beyond_ms AS beyondMs FROM gaps WHERE chain = ? AND from_height > ? ORDER BY from_height LIMIT ?`)
+      .bind(this.#chain, after ?? -1, limit)
       .all<HistoryGap>()
-    if (after === null) return results.slice(0, limit)
-    return results[0]?.from === after ? results.slice(1) : null
+    return results
   }
 
   async repairs(limit: number): Promise<readonly HistoryRepair[]> {

@@ -9,6 +9,7 @@ import { fillsLine, MAX_BACKFILL_BYTES, readBackfill, withBooks } from '../../..
 import { backfillCuts } from '../../../src/archive/archive/backfill-queue.ts'
 import { packCheckpoint } from '../../../src/archive/archive/checkpoint-members.client.ts'
 import { pack, sha256Of } from '../../../src/archive/archive/gzip-lines.client.ts'
+import { StoredExports } from '../../../src/archive/exports/exports.store.ts'
 import { bookAt } from '../../../src/archive/replay/archived-books.ts'
 import { joinedBytes } from '../../../src/core/chunks.ts'
 import type { BookChange } from '../../../src/protocol/feed/block.ts'
@@ -506,6 +507,13 @@ describe('below the first block that the log archived', () => {
     }
     expect(pages.map(({ length }) => length)).toEqual([1_000, 1_000, 2])
     expect(pages.flat()).toEqual([...new Set(pages.flat())].sort((a, b) => a - b))
+    // Customers page through them even if the gap at the end of a page is repaired meanwhile.
+    const exports = new StoredExports(env.HISTORY, 'many', undefined)
+    const first = await exports.gaps(null, 1_000)
+    const { from } = first.at(-1)!
+    await many.prepare(`DELETE FROM gaps WHERE chain = 'many' AND from_height = ?`).bind(from).run()
+    const rest = await exports.gaps(from, 2_000)
+    expect([...first, ...rest].map((gap) => gap.from)).toEqual(pages.flat())
     const outcomes = await store.outcomes()
     expect(outcomes).toHaveLength(50)
     expect(outcomes.slice(0, 20)).toEqual(

@@ -289,7 +289,6 @@ const historyGaps = defineEndpoint({
     const history = historyOf(chain, platform)
     if (!history.ok) return history
     const found = await history.value.gaps(after ?? null, limit + 1)
-    if (found === null) return err(badField('after', 'must be "next" from the previous page'))
     const page = found.slice(0, limit)
     const gaps = page.map(({ from, to, afterMs, beforeMs, beyondMs }) => ({
       from_height: from,
