@@ -21,6 +21,7 @@ const LONGEST = [
   'rehearsal',
   'streams',
   'crash',
+  'postgres',
   'full',
   'refiled.worker',
 ].map((name) => `${name}.test.ts`)
