@@ -13,6 +13,8 @@ export interface ArchivedSegment {
   readonly epoch: string | null
   /** Time of the block after the last one, if that block was known when the segment was written. */
   readonly nextMs?: number | null
+  /** Known parts of a segment that the log did not write. */
+  readonly backfilled?: string | null
 }
 
 /** Heights that are written to files if no file has them. The archive may have the heights from `next` to `to`. */
@@ -56,9 +58,33 @@ export interface ArchiveReader {
   gaps(from: number, to: number): Promise<readonly { readonly from: number; readonly to: number }[]>
 }
 
+/** Heights of a gap that are archived now. `id`: number of the repair, in the order of repairs. */
+export interface RepairedHeights {
+  readonly id: number
+  readonly from: number
+  readonly to: number
+}
+
+/** The first repair with those that continue it, because a long gap is repaired in parts. Its number is the last one's. */
+export function joinRepairs(repairs: readonly RepairedHeights[]): RepairedHeights | null {
+  const [first, ...rest] = repairs
+  if (first === undefined) return null
+  let joined = first
+  for (const { id, from, to } of rest) {
+    if (from !== joined.to + 1) break
+    joined = { id, from: first.from, to }
+  }
+  return joined
+}
+
 export interface RepairLog {
-  /** The first repair after `id`, or the newest repair if `id` is null; null if there is none. */
-  repairAfter(id: number | null): Promise<{ readonly id: number; readonly from: number; readonly to: number } | null>
+  /**
+   * The first repair after `id` together with those that continue it, or the newest repair if `id` is null; null if
+   * there is none.
+   */
+  repairAfter(id: number | null): Promise<RepairedHeights | null>
+  /** Whether a repair after `id` added this segment. */
+  isRepairedAfter(id: number, segment: ArchivedSegment): Promise<boolean>
 }
 
 /** An archived object that does not match its row. Invariant: no data of such an object is used. */

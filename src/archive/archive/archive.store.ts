@@ -2,8 +2,15 @@
 // ArchiveDamage error, and none of its data is returned.
 
 import { checkpointKey, type LineKind, segmentKey } from './archive-keys.ts'
-import type { ArchivedBook, ArchivedCheckpoint, ArchivedSegment, ArchiveReader, RepairLog } from './archive-read.ts'
-import { ArchiveDamage } from './archive-read.ts'
+import type {
+  ArchivedBook,
+  ArchivedCheckpoint,
+  ArchivedSegment,
+  ArchiveReader,
+  RepairedHeights,
+  RepairLog,
+} from './archive-read.ts'
+import { ArchiveDamage, joinRepairs } from './archive-read.ts'
 import type { ArchiveStorage } from './archive-writer.store.ts'
 import { checkpointBooks, type ObjectDigest } from './checkpoint-object.store.ts'
 import { sha256Of, unpack } from './gzip-lines.client.ts'
@@ -11,7 +18,9 @@ import { unpackLines } from './gzip-members.client.ts'
 
 type Segment = Omit<ArchivedSegment, 'chain'>
 
-const SEGMENT = `first, last, first_ms AS firstMs, last_ms AS lastMs, epoch, next_ms AS nextMs`
+const SEGMENT = `first, last, first_ms AS firstMs, last_ms AS lastMs, epoch, next_ms AS nextMs, backfilled`
+/** A gap of 25 minutes is repaired by some ten requests. */
+const MAX_JOINED = 64
 
 export class StoredArchive implements ArchiveReader, RepairLog {
   readonly #storage: ArchiveStorage
@@ -95,10 +104,20 @@ export class StoredArchive implements ArchiveReader, RepairLog {
 
   async repairAfter(id: number | null): ReturnType<RepairLog['repairAfter']> {
     const which = id === null ? 'id >= ? ORDER BY id DESC' : 'id > ? ORDER BY id'
-    return this.#storage.db
-      .prepare(`SELECT id, from_height AS "from", to_height AS "to" FROM repairs WHERE chain = ? AND ${which} LIMIT 1`)
-      .bind(this.#storage.chain, id ?? 0)
+    const { results } = await this.#storage.db
+      .prepare(`SELECT id, from_height AS "from", to_height AS "to" FROM repairs WHERE chain = ? AND ${which} LIMIT ?`)
+      .bind(this.#storage.chain, id ?? 0, id === null ? 1 : MAX_JOINED)
+      .all<RepairedHeights>()
+    return joinRepairs(results)
+  }
+
+  async isRepairedAfter(id: number, { first, backfilled }: ArchivedSegment): Promise<boolean> {
+    if (backfilled == null) return false
+    const row = await this.#storage.db
+      .prepare(`SELECT id FROM repairs WHERE chain = ?1 AND id > ?2 AND from_height <= ?3 AND to_height >= ?3 LIMIT 1`)
+      .bind(this.#storage.chain, id, first)
       .first()
+    return row !== null
   }
 
   async #body(key: string, sum: ObjectDigest | null): Promise<Uint8Array> {

@@ -239,6 +239,24 @@ describe('below the first block that the log archived', () => {
       // Blocks of the log, as after a reset.
       { from: 100, to: 109, repaired: 0, missing: 0, beyond: 0, sources: [] },
     ])
+    // A reader takes both as one, or has seen only the first one.
+    const next = (id: number | null) => archive.repairAfter(id)
+    expect(await Promise.all([next(0), next(1), next(null), next(2)])).toEqual([
+      { id: 2, from: 110, to: 139 },
+      { id: 2, from: 120, to: 139 },
+      { id: 2, from: 120, to: 139 },
+      null,
+    ])
+    const segments = await archive.segmentsFrom({ height: 100 }, 99)
+    const later = async (id: number) => {
+      const found = await Promise.all(segments.map((segment) => archive.isRepairedAfter(id, segment)))
+      return segments.flatMap(({ first }, at) => (found[at] ? [first] : []))
+    }
+    expect([await later(0), await later(1), await later(2)]).toEqual([
+      [110, 114, 120, 126, 132, 138],
+      [120, 126, 132, 138],
+      [],
+    ])
     const left = await env.HISTORY.prepare(`SELECT COUNT(*) AS n FROM repair_attempts`).first()
     expect(left).toEqual({ n: 0 })
     const sources = (await rows('segments')).map(({ first, source }) => [first, source])
