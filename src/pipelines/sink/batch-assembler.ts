@@ -81,7 +81,7 @@ export class Assembler {
   /** Partial batch of a fixed range. */
   #partial: BatchBuilder | null = null
 
-  /** `isRepair`: rows are marked as repaired. */
+  /** `isRepair`: rows are marked as repaired, and what is missing is not reported again. */
   constructor(source: BlockReader, fold: TopicFold, at: ReaderState, nowMs: () => number, isRepair = false) {
     this.#source = source
     this.#fold = fold
@@ -159,9 +159,9 @@ export class Assembler {
     const isAnew = epoch !== null && before !== null && epoch !== before
     const rows = this.#rowsOf(block)
     const all = isAnew ? [resetRow(height, time, epoch), ...rows] : rows
-    batch.add(height, height, this.#isRepair ? all.map(repairedRow) : all)
+    batch.add(height, height, this.#isRepair ? rows.map(repairedRow) : all)
     this.#state = { ...this.#state, place: { height: height + 1 }, epoch: epoch ?? before, timeMs: time, timed: height }
-    return { last: this.#isPastEnd(end), rest: null }
+    return { last: this.#isPastEnd(end) || this.#fold.isDone?.() === true, rest: null }
   }
 
   /** Parsing does not change the state of the fold. */
@@ -193,7 +193,7 @@ export class Assembler {
     const to = maxHeight === null ? gap.to : Math.min(gap.to, maxHeight)
     if (to < gap.from) return { last: this.#isPastEnd(end), rest: gap }
     this.#fold.onGap?.()
-    batch.add(gap.from, to, [gapRow(gap.from, to, this.#state.timeMs, gap.why)])
+    batch.add(gap.from, to, this.#isRepair ? [] : [gapRow(gap.from, to, this.#state.timeMs, gap.why)])
     this.#state = { ...this.#state, place: { height: to + 1 } }
     return { last: this.#isPastEnd(end), rest: to < gap.to ? { ...gap, from: to + 1 } : null }
   }

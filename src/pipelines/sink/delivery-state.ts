@@ -2,6 +2,7 @@
 // only grow, and a reported amount is never owed again; rows that arrived under a key are owed by that key, even if
 // another key pays later.
 
+import type { RepairedHeights } from '../../archive/archive/archive-read.ts'
 import { formatCredits, type MicroCredits } from '../../core/amount.ts'
 import { type AccountId, type KeyHash, keyHashOf } from '../../core/ids.ts'
 import { ReportedSpending } from '../../core/local-lease.ts'
@@ -52,6 +53,12 @@ export interface BillingState extends Usage {
   readonly ended?: { readonly atMs: number; readonly words: string }
 }
 
+/** Blocks up to height `readTo` are read for the rows of a repair. `resume`: where to continue after it. */
+interface RepairInFlight extends RepairedHeights {
+  readonly readTo: number
+  readonly resume: ReaderState
+}
+
 export interface DeliveryState {
   /** Start of the batch in flight or the next batch; null: nothing has been read. */
   readonly at: ReaderState | null
@@ -61,8 +68,8 @@ export interface DeliveryState {
   readonly confirmed: HeightAndTime | null
   /** First height that was read; null: none yet. */
   readonly first: number | null
-  /** The repair whose rows are being delivered, up to height `to`, and where to continue after it; null: none. */
-  readonly repair: { readonly id: number; readonly to: number; readonly resume: ReaderState } | null
+  /** The repair whose rows are being delivered; null: none. */
+  readonly repair: RepairInFlight | null
   /** All repairs up to this one are delivered, or concern no block that was read; null: not known yet. */
   readonly repairedTo: number | null
   readonly rows: number
@@ -239,12 +246,16 @@ export interface Payer {
   readonly name: string
 }
 
-/** A repair of the archive, numbered in order. */
-export interface RepairedRange {
-  readonly id: number
-  readonly from: number
-  readonly to: number
+/**
+ * A repair of the archive. `readFrom`: the height from which blocks are read again, because rows of other heights depend
+ * on it; absent: only its own heights are read.
+ */
+export interface RepairedRange extends RepairedHeights {
+  readonly readFrom?: number
 }
+
+/** The repairs up to `repairedTo`, or up to `repair`, are part of what a pipeline reads. Later ones are not. */
+export type KnownRepairs = Pick<DeliveryState, 'repair' | 'repairedTo'>
 
 export interface DeliveryPorts {
   nowMs(): number
@@ -265,13 +276,13 @@ export interface DeliveryPorts {
   /** The first repair after `id`, or the newest repair if `id` is null. Null: there is none, or the topic has no use for it. */
   repairAfter(id: number | null): Promise<RepairedRange | null>
   /**
-   * Throws FatalPipelineError if the record cannot run. `flight`: the range to read again. `isRepair`: the rows are
-   * marked as repaired.
+   * Throws FatalPipelineError if the record cannot run. `flight`: the range to read again. With a `repair`, the rows
+   * are those that it adds.
    */
   assembler(
     at: ReaderState,
     flight: BatchInFlight | null,
-    isRepair: boolean,
+    repairs: KnownRepairs,
   ): Pick<Assembler, 'take' | 'retryMs' | 'ordersFrom'>
   /**
    * Resolves once the secret is decrypted and the SQL runner responds. Throws FatalPipelineError if the secret is lost.

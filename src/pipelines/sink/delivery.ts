@@ -5,7 +5,7 @@
 //                        ▲                       │ failed: retry the same batch after a delay
 //                        └───────────────────────┘ last attempt failed: stop, or store a dead letter
 //
-// Rows of heights that the archive got behind the cursor come between two batches (repair-rows.ts).
+// Rows of heights that the archive got behind the cursor come between two batches (repair-rows.ts). The cursor waits for them.
 //
 // Invariants (docs/reference/pipelines.md): at least once, in block order except for repaired heights; one batch is in flight,
 // whose range is stored before its first attempt and is the same for every attempt; a batch is sent only if the balance covers
@@ -323,15 +323,13 @@ export class Delivery {
     if (this.#isRepairCheckDue) await this.#findRepair()
     if (definitions !== this.#definitions) return 0
     const { flight, repair } = this.#state
-    const assembler = this.#assembler ?? this.#ports.assembler(this.#state.at ?? at, flight, repair !== null)
+    const assembler = this.#assembler ?? this.#ports.assembler(this.#state.at ?? at, flight, this.#state)
     this.#assembler = assembler
     const { maxRows: rows, maxChars: chars, readMs } = this.#desired
     const limits = { rows, chars, blocks: this.#maxBlocks, untilMs: this.#ports.nowMs() + readMs }
-    const found = await assembler.take(repair ? { height: repair.to } : end, flight?.to ?? null, limits)
+    const found = await assembler.take(repair ? { height: repair.readTo } : end, flight?.to ?? null, limits)
     if (definitions !== this.#definitions) return 0
     const taken = found && repair ? { ...found, repair: repair.id } : found
-    // The archive has removed these heights.
-    if (taken === null && repair) return this.#endRepair()
     if (taken === null) this.#isAtHead = assembler.retryMs === 0
     if (taken === null) return Math.max(this.#nextBlockMs(at), assembler.retryMs)
     if (taken.rows.length === 0) return this.#skipEmpty(taken)
@@ -366,11 +364,6 @@ export class Delivery {
     }
   }
 
-  #endRepair(): 0 {
-    this.#discardBatch(afterRepair(this.#state))
-    return 0
-  }
-
   /** Delay until the next block may be available. */
   #nextBlockMs({ place }: ReaderState): number {
     if ('first' in place) return BEGIN_RETRY_MS
@@ -381,9 +374,10 @@ export class Delivery {
   /** Skips blocks that have no rows. */
   #skipEmpty(taken: AssembledBatch): number | null {
     if (taken.to < taken.from) {
-      if (this.#state.repair) return this.#endRepair()
-      this.#save({ isFinished: true, ...this.#withoutError() })
-      return null
+      const { repair, at } = this.#state
+      if (repair === null) this.#save({ isFinished: true, ...this.#withoutError() })
+      else this.#discardBatch(afterRepair(this.#state, at))
+      return repair === null ? null : 0
     }
     this.#unsavedBlocks += taken.to - taken.from + 1
     // An error of a batch stays, because the destination has confirmed nothing.
@@ -477,7 +471,7 @@ export class Delivery {
     this.#batch = null
     if (this.#state.repair) {
       if (isEnd) this.#assembler = null
-      return this.#save({ ...change, ...(isEnd ? afterRepair(this.#state) : { at: after }) })
+      return this.#save({ ...change, ...(isEnd ? afterRepair(this.#state, after) : { at: after }) })
     }
     const first = this.#state.first ?? from
     const moved = { ...change, at: after, confirmed: { height: to, time: after.timeMs }, isFinished: isEnd, first }
@@ -489,7 +483,7 @@ export class Delivery {
   /** Delay until more blocks may be available. */
   #nextDelayMs({ isEnd, isHead }: AssembledBatch): number | null {
     if (isEnd) return this.#state.isFinished ? null : 0
-    // A repair ahead of the cursor must be known before the cursor reads its rows, or they would be delivered again.
+    // The cursor reads the heights of a repair ahead of it only if it knows the repair.
     if (!isHead) this.#repairsAtMs = Number.NEGATIVE_INFINITY
     if (!isHead) return 0
     this.#isAtHead = true

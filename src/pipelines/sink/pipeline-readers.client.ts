@@ -1,7 +1,7 @@
 // Readers of a Sink: archive and log for most topics, chain nodes for `evm_logs`. They cache the newest block and the
 // state of a chain.
 
-import type { ArchiveReader, RepairLog } from '../../archive/archive/archive-read.ts'
+import type { ArchivedSegment, ArchiveReader, RepairLog } from '../../archive/archive/archive-read.ts'
 import { orReject } from '../../core/deadline.ts'
 import type { Objects } from '../../core/objects.client.ts'
 import { after, sleep } from '../../core/timers.client.ts'
@@ -19,9 +19,11 @@ import type { Pipeline } from '../pipeline.ts'
 import { FatalPipelineError } from '../pipeline.ts'
 import { selectTopic, type TopicSelection } from '../topics/catalogue.ts'
 import { evmFold, readAnchor } from '../topics/evm-logs.ts'
+import type { TopicDefinition } from '../topics/topic.ts'
 import { Assembler, lastReadBlock, type ReaderState } from './batch-assembler.ts'
-import type { BatchInFlight, RepairedRange } from './delivery-state.ts'
+import type { BatchInFlight, KnownRepairs, RepairedRange } from './delivery-state.ts'
 import { EvmSource } from './evm-source.ts'
+import { rereadFold, rereadFrom } from './reread.ts'
 import { Source, type StartPosition } from './source.ts'
 
 const TIMEOUT_MS = 30_000
@@ -39,7 +41,7 @@ export interface PipelineReader {
     pipeline: Pipeline,
     at: ReaderState,
     flight: Pick<BatchInFlight, 'to' | 'ordersFrom'> | null,
-    isRepair?: boolean,
+    repairs?: KnownRepairs,
   ): Assembler
   /** The first repair of the archive after `id`, or the newest one if `id` is null. Null: none, or none for the topic. */
   repairAfter(pipeline: Pipeline, id: number | null): Promise<RepairedRange | null>
@@ -67,32 +69,41 @@ export class LogReader implements PipelineReader {
     pipeline: Pipeline,
     at: ReaderState,
     flight: Pick<BatchInFlight, 'to' | 'ordersFrom'> | null,
-    isRepair = false,
+    { repair, repairedTo }: KnownRepairs = { repair: null, repairedTo: null },
   ): Assembler {
     const chosen = selectTopic(pipeline)
     if (!chosen.ok) throw FatalPipelineError.of(chosen.error)
     const { definition, interest } = chosen.value
-    const { lines } = definition
+    const { lines, reread } = definition
+    const archive = isRepairable(definition) ? this.#archive : null
+    const lastRepair = repair?.id ?? repairedTo
     const requested = requestedRows(chosen.value)
     const ports = {
       archive: requested ? null : this.#archive,
       head: () => this.head(pipeline),
       durable: (from: number) => this.#durable(pipeline.id, from, lines === 'books' ? 'books' : 'events', requested),
+      ...(archive &&
+        lastRepair !== null && {
+          isLater: (segment: ArchivedSegment) => archive.isRepairedAfter(lastRepair, segment),
+        }),
     }
     const ordersFrom = flight?.ordersFrom ?? null
     const known = flight && ordersFrom !== null ? { to: flight.to, ordersFrom } : null
     const isRecent = Math.abs(Date.now() - at.timeMs) < RECENT_MS
     const source = new Source(ports, lines, known, lastReadBlock(at), isRecent)
-    return new Assembler(source, definition.open(interest, at.fold), at, Date.now, isRepair)
+    const fold =
+      repair && reread ? rereadFold(definition, reread, interest, repair, at.fold) : definition.open(interest, at.fold)
+    return new Assembler(source, fold, at, Date.now, repair !== null)
   }
 
-  /** Rows of a topic with state depend on more than the repaired heights, and books stay unknown. */
   async repairAfter(pipeline: Pipeline, id: number | null): Promise<RepairedRange | null> {
     const chosen = selectTopic(pipeline)
     if (!chosen.ok || this.#archive === null) return null
     const { definition, interest } = chosen.value
-    const isStateless = definition.lines === 'events' && definition.open(interest, null).state === undefined
-    return isStateless ? this.#archive.repairAfter(id) : null
+    const { reread } = definition
+    const found = isRepairable(definition) ? await this.#archive.repairAfter(id) : null
+    if (found === null || id === null || !reread) return found
+    return { ...found, readFrom: await rereadFrom(this.#archive, found.from, interest, reread) }
   }
 
   /** Keeps feeders sending the rows of a pipeline: requests them now and every few seconds until canceled. */
@@ -140,6 +151,9 @@ export class LogReader implements PipelineReader {
     return page
   }
 }
+
+/** Books, order statuses and signed actions of repaired heights stay unknown. */
+const isRepairable = ({ lines }: TopicDefinition) => lines === 'events'
 
 type RequestedRows = Pick<DurableRequest, 'orders' | 'replica'>
 

@@ -163,8 +163,8 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
         return head ? { height: head.height } : 'undecided'
       },
       repairAfter: (id) => orReject(reading().repairAfter(this.#existing, id), METER_TIMEOUT_MS, after),
-      assembler: (at, flight, isRepair) => {
-        const own = reading().assembler(this.#existing, at, flight, isRepair)
+      assembler: (at, flight, repairs) => {
+        const own = reading().assembler(this.#existing, at, flight, repairs)
         return {
           take: (...args) => orReject(own.take(...args), READ_TIMEOUT_MS, after),
           get retryMs() {

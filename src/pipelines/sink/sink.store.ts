@@ -40,6 +40,19 @@ const MinuteRow = z.object({
 
 type StoredState = DeliveryState & { readonly minute: SinkMinute }
 
+/** Keys of the fold at the cursor or a repair, and of the fold with which the cursor continues after the repair. */
+const FOLDS = ['fold', 'resume'] as const
+type FoldKey = (typeof FOLDS)[number]
+
+function withFolds(state: DeliveryState, foldOf: (key: FoldKey) => string | null): DeliveryState {
+  const { at, repair } = state
+  return {
+    ...state,
+    at: at && { ...at, fold: foldOf('fold') },
+    ...(repair && { repair: { ...repair, resume: { ...repair.resume, fold: foldOf('resume') } } }),
+  }
+}
+
 /** Amounts added to the metrics of a minute. */
 export type MetricDelta = Partial<Pick<SinkMinute, 'rows' | 'bytes' | 'batches' | 'failures'>>
 
@@ -56,13 +69,13 @@ export class SinkStore {
   readonly #storage: DurableObjectStorage
   /** The current minute, which is stored with the state. It becomes a row when the next one begins. */
   #minute: SinkMinute
-  /** The stored fold. */
-  #fold: string | null
+  /** The stored texts by key. */
+  readonly #folds = new Map<FoldKey, string | null>()
 
   constructor(storage: DurableObjectStorage) {
     this.#storage = storage
     migrate(storage, [TABLES])
-    this.#fold = this.#text('fold')
+    for (const key of FOLDS) this.#folds.set(key, this.#text(key))
     this.#minute = storage.kv.get<StoredState>('state')?.minute ?? emptyMinute(0)
   }
 
@@ -88,7 +101,7 @@ export class SinkStore {
       this.#storage.kv.put('dropped', id)
       this.bills = bills
     })
-    this.#fold = null
+    this.#folds.clear()
     this.#minute = emptyMinute(0)
   }
 
@@ -106,22 +119,18 @@ export class SinkStore {
     const stored = this.#storage.kv.get<StoredState>('state')
     if (!stored) return null
     const { minute: _, ...state } = stored
-    return { ...state, at: state.at && { ...state.at, fold: this.#fold } }
+    return withFolds(state, (key) => this.#folds.get(key) ?? null)
   }
 
-  /** The fold is stored separately: it may be large, and few topics have one. */
+  /** Folds are stored separately: they may be large, and few topics have one. */
   set state(state: DeliveryState) {
-    const fold = state.at?.fold ?? null
+    const folds = { fold: state.at?.fold ?? null, resume: state.repair?.resume.fold ?? null }
     this.#storage.transactionSync(() => {
       const minute = this.#minute
-      this.#storage.kv.put('state', {
-        ...state,
-        at: state.at && { ...state.at, fold: null },
-        minute,
-      } satisfies StoredState)
-      if (fold !== this.#fold) this.#putText('fold', fold)
+      this.#storage.kv.put('state', { ...withFolds(state, () => null), minute } satisfies StoredState)
+      for (const key of FOLDS) if (folds[key] !== (this.#folds.get(key) ?? null)) this.#putText(key, folds[key])
     })
-    this.#fold = fold
+    for (const key of FOLDS) this.#folds.set(key, folds[key])
   }
 
   log(atMs: number, level: SinkLogLine['level'], words: string, batch: string | null): void {

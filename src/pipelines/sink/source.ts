@@ -1,6 +1,6 @@
 // Reads a pipeline's blocks from the archive, then from the durable part of the log. Invariants: each height once and
 // in order, as a line or within a gap; the log continues where the archive ends, and blocks that the log has dropped in
-// the meantime are read from the archive.
+// the meantime are read from the archive; each repair of a gap is visible from one moment on, which the reader chooses.
 
 import type { ArchivedSegment, ArchiveReader } from '../../archive/archive/archive-read.ts'
 import { ArchiveDamage } from '../../archive/archive/archive-read.ts'
@@ -57,6 +57,8 @@ export interface KnownOrders {
 export interface SourcePorts {
   /** Null: no archive, or it does not cover the topic. */
   readonly archive: Pick<ArchiveReader, 'segmentsFrom' | 'lines' | 'last'> | null
+  /** Whether the blocks of a segment count as missing, because a repair has added them that comes later. */
+  isLater?(segment: ArchivedSegment): Promise<boolean>
   /** The newest durable block of the log, cached briefly; null: there is none. */
   head(): Promise<HeightAndTime | null>
   /** Durable blocks of the log, starting at a height. */
@@ -160,6 +162,7 @@ export class Source {
   async *#segmentItems(archive: Archive, segment: ArchivedSegment): AsyncGenerator<SourceItem> {
     let height = segment.first
     this.#next ??= height
+    if (await this.#ports.isLater?.(segment)) return yield this.#gap(segment.last, MISSING_REASON)
     try {
       for await (const line of archive.lines(segment, this.#kind === 'books' ? 'books' : 'events')) {
         if (height >= this.#next) {

@@ -1,12 +1,12 @@
 // candles: each candle once, when a block shows that it has closed. These are one-minute candles of every coin, or the
 // candles that the filter names. Invariant: candles that touch a gap, or that were open when the pipeline started, are
-// omitted.
+// omitted, until the gap is repaired.
 
 import { type CandlePart, candleOf, mergeParts, partOf, spanOf, validTrades } from '../../archive/candles.ts'
 import type { Interval } from '../../core/candle-interval.ts'
 import type { Coin } from '../../core/coin.ts'
 import type { RelayEvents } from '../../protocol/feed/log-api.ts'
-import type { EventsTarget } from '../../relay/channel.ts'
+import type { EventsTarget, Target } from '../../relay/channel.ts'
 import { keyedRows, type TopicDefinition, type TopicFold } from './topic.ts'
 
 interface State {
@@ -28,10 +28,14 @@ export const candles: TopicDefinition = {
     ...['open', 'close', 'high', 'low', 'volume'].map((name) => ({ name, type: 'text' }) as const),
     { name: 'trades', type: 'whole' },
   ],
+  // Reading ends with the candle that is open after the repaired heights.
+  reread: {
+    fromMs: (target, timeMs) => spanOf(selected(target).interval, timeMs).t,
+    maxAfterMs: Number.POSITIVE_INFINITY,
+    lasting: (state) => state,
+  },
   open(target, before): TopicFold<RelayEvents> {
-    const body = (target as EventsTarget | null)?.body as { coin: Coin; interval: Interval } | undefined
-    const interval = body?.interval ?? '1m'
-    const coin = body?.coin ?? null
+    const { interval, coin } = selected(target)
     const { wholeMs, open } = restoreState(before, interval, coin)
     const running = new Map(Object.entries(open))
     let whole = wholeMs
@@ -40,12 +44,14 @@ export const candles: TopicDefinition = {
       rows: (block) => {
         whole ??= block.time
         const { t: now } = spanOf(interval, block.time)
+        // Candles before this one are over.
+        whole = Math.max(whole, now)
         const over = [...running].filter(([, { t }]) => t < now)
         for (const [name] of over) running.delete(name)
         for (const trade of validTrades(block.fills)) {
           const part = partOf(trade, interval)
           // A trade in a closed minute means that the clock was set back.
-          if (part.t < now || part.t < whole || (coin !== null && trade.coin !== coin)) continue
+          if (part.t < whole || (coin !== null && trade.coin !== coin)) continue
           const known = running.get(trade.coin)
           running.set(trade.coin, known?.t === part.t ? mergeParts(known, part) : part)
         }
@@ -62,6 +68,12 @@ export const candles: TopicDefinition = {
         JSON.stringify({ interval, coin, wholeMs: whole, open: Object.fromEntries(running) } satisfies State),
     }
   },
+}
+
+/** The interval and coin of a filter; null for all coins. */
+function selected(target: Target | null): Pick<State, 'interval' | 'coin'> {
+  const body = (target as EventsTarget | null)?.body as { coin: Coin; interval: Interval } | undefined
+  return { interval: body?.interval ?? '1m', coin: body?.coin ?? null }
 }
 
 /** State of a different interval or coin cannot be reused. */

@@ -1,11 +1,12 @@
 // completed_trades: round trips of the filter's wallets, as in info's `userCompletedTrades`, in the block that closed
-// them. Invariants: positions that opened before the pipeline started, or that touch a gap, are omitted; so are positions
-// that did not continue, and a gap row tells where.
+// them. Invariants: positions that opened before the pipeline started, or that touch a gap, are omitted, until the gap is
+// repaired; so are positions that did not continue, and a gap row tells where.
 
 import Big from 'big.js'
 import { afterGap, emptyTradeState, foldTrades } from '../../archive/completed-trades.ts'
 import type { OpenTrade } from '../../archive/open-trade.ts'
 import type { Coin } from '../../core/coin.ts'
+import { DAY_MS } from '../../core/time.ts'
 import type { Address } from '../../protocol/feed/block.ts'
 import type { RelayEvents } from '../../protocol/feed/log-api.ts'
 import type { EventsTarget } from '../../relay/channel.ts'
@@ -44,6 +45,16 @@ export const completedTrades: TopicDefinition = {
   trigger: (target) => {
     const { channel, body } = target as EventsTarget
     return { source: TRADES, names: channel.names(body) }
+  },
+  // A position may be open for years, so reading needs limits. The number of closes matters only within one millisecond.
+  reread: {
+    fromMs: (_, timeMs) => timeMs - DAY_MS,
+    maxAfterMs: DAY_MS,
+    lasting: (state) =>
+      state &&
+      JSON.stringify(
+        (JSON.parse(state) as EncodedTrades[]).flatMap(([user, open]) => (open.length > 0 ? [user, open] : [])),
+      ),
   },
   open(target, before): TopicFold<RelayEvents> {
     const { channel, body } = target as EventsTarget

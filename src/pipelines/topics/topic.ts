@@ -41,6 +41,18 @@ export interface TopicFold<Block extends TopicBlock = TopicBlock> {
   onGap?(): void
   /** JSON state that later rows depend on; null or omitted if there is none. */
   state?(): string | null
+  /** True if later blocks need not be read. */
+  isDone?(): boolean
+}
+
+/** How blocks around repaired heights are read again if rows of other heights depend on them. */
+export interface Reread {
+  /** The time from which blocks matter. `timeMs`: time of a block at or before the last one before the repaired heights. */
+  fromMs(target: Target | null, timeMs: number): number
+  /** Blocks later than this after the last repaired block are not read. */
+  readonly maxAfterMs: number
+  /** The part of a state that rows of later blocks depend on. */
+  lasting(state: string | null): string | null
 }
 
 /** `orders` and `replica`: lines of events, with a line of rows that feeders send on request. */
@@ -67,6 +79,8 @@ export interface TopicDefinition {
    * state.
    */
   trigger?(target: Target | null): TopicTrigger
+  /** Absent if rows depend only on their own block, or repaired heights lack the data of the topic. */
+  readonly reread?: Reread
   /** The definition for a filter that is no subscription. The error names the invalid field. */
   narrow?(filter: { readonly type: string }): Result<TopicDefinition, Issue>
   /** `target`: the filter's subscription; `state`: state of an earlier fold. */

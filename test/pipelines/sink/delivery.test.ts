@@ -580,9 +580,9 @@ describe('a batch that fails', () => {
   it('is read again with the order statuses that were known at the first read', async () => {
     const { world } = failing(bad)
     const flights: unknown[] = []
-    const assembler: DeliveryPorts['assembler'] = (at, flight, isRepair) => {
+    const assembler: DeliveryPorts['assembler'] = (at, flight, repairs) => {
       flights.push(flight)
-      return { ...world.ports.assembler(at, flight, isRepair), ordersFrom: 7 }
+      return { ...world.ports.assembler(at, flight, repairs), ordersFrom: 7 }
     }
     await world.delivery({ assembler }).turn()
     world.nowMs += 60_000

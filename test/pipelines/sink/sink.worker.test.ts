@@ -12,6 +12,7 @@ import { DEFAULTS, FatalPipelineError, type Pipeline } from '../../../src/pipeli
 import { type DeliveryState, INITIAL_DELIVERY } from '../../../src/pipelines/sink/delivery-state.ts'
 import { LogReader } from '../../../src/pipelines/sink/pipeline-readers.client.ts'
 import type { Sink } from '../../../src/pipelines/sink/sink.do.ts'
+import { SinkStore } from '../../../src/pipelines/sink/sink.store.ts'
 import { SinkRecord } from '../../../src/pipelines/sink/sink-record.client.ts'
 import { SQL_LOST, SqlLink, sqlCaller } from '../../../src/pipelines/sink/sql-link.client.ts'
 import type { Block } from '../../../src/protocol/feed/block.ts'
@@ -401,6 +402,22 @@ it('a batch that is given up and cannot be put aside yet waits for no try', asyn
   expect(await sinkOf('pipe_g').status()).toMatchObject({ attempts: 8, nextTryMs: null })
 })
 
+// PIPE-33
+it('keeps the state with which the cursor continues as long as the repair, whatever its size', async () => {
+  await apply('pipe_fold', { status: 'paused' })
+  const at = (height: number, fold: string) => ({ place: { height }, epoch: null, timeMs: 0, fold })
+  const resume = at(9, 'x'.repeat(3_000_000))
+  const before = { ...INITIAL_DELIVERY, at: at(4, '{}'), repair: { id: 3, from: 4, to: 5, readTo: 8, resume } }
+  const after = { ...INITIAL_DELIVERY, at: resume }
+  await runInDurableObject(live.SINK.getByName(`${env.CHAIN}/pipe_fold`), (_, { storage }) => {
+    for (const state of [before, after]) {
+      new SinkStore(storage).state = state
+      expect(new SinkStore(storage).state).toEqual(state)
+    }
+    expect([...storage.kv.list({ prefix: 'resume' })]).toEqual([])
+  })
+})
+
 describe('before it is saved', () => {
   // PIPE-14, PIPE-19, PIPE-20
   it('a pipeline is tried with the newest rows, and nothing is committed', async () => {
@@ -738,6 +755,40 @@ it('a log that is empty beside an archive is waited for: what is archived is not
   expect(await Promise.all(places)).toEqual([null, { first: true }, { first: true }])
   page = { height: 5, time: 1 }
   expect(await new LogReader(log, archive(700)).newest(own)).toEqual({ height: 6 })
+})
+
+// PIPE-33
+it('blocks that were repaired are read from their repair on, by the topics that they have data of', async () => {
+  const segment = { chain: 'c', first: 10, last: 12, firstMs: 1_000, lastMs: 1_002, epoch: null }
+  const line = (height: number) => JSON.stringify({ height, time: 990 + height, fills: [EXAMPLE_FILL], ledger: [] })
+  const archive = {
+    last: async () => 12,
+    segmentsFrom: async (at: { height?: number }) => ((at.height ?? 0) <= 12 ? [segment] : []),
+    lines: async function* () {
+      yield* [10, 11, 12].map(line)
+    },
+    isRepairedAfter: async (id: number) => id < 7,
+    repairAfter: async () => ({ id: 7, from: 10, to: 12 }),
+  } as unknown as StoredArchive
+  const log = { log: () => ({ durable: async () => ({ v, head: null, parts: [] }) }) } as unknown as Objects
+  const reader = new LogReader(log, archive)
+  const at = { place: { height: 10 }, epoch: null, timeMs: 0, fold: null }
+  const limits = { rows: 99, chars: 99_999, blocks: 99, untilMs: Number.POSITIVE_INFINITY }
+  const heights = async (repairedTo: number | null) => {
+    const batch = await reader.assembler(pipeline('p'), at, null, { repair: null, repairedTo }).take(null, null, limits)
+    return batch?.rows.map(({ _kind, _from = null, _height }) => [_kind, _from, _height])
+  }
+  expect(await heights(6)).toEqual([['gap', 10, 12]])
+  for (const known of [7, null])
+    expect(await heights(known)).toEqual([10, 11, 12].map((height) => ['row', null, height]))
+  const found = (topic: Pipeline['topic'], id: number | null) => reader.repairAfter(pipeline('p', { topic }), id)
+  const repair = { id: 7, from: 10, to: 12 }
+  expect([await found('fills', 6), await found('candles', null), await found('book_diffs', 6)]).toEqual([
+    repair,
+    repair,
+    null,
+  ])
+  expect(await found('candles', 6)).toEqual({ ...repair, readFrom: 10 })
 })
 
 // PIPE-15
