@@ -165,7 +165,7 @@ test('no kind of fill is refused', () => {
     fillWith({ coin: '@1', tid: 0, dir: 'Spot Dust Conversion' }),
     fillWith({ dir: 'A Later Kind' }),
   ].map((fill) => [user, fill])
-  const parts = convertEvents(events({ fills }), never)
+  const parts = convertEvents(events({ fills }), BLOCK_MS, never)
   expect(parts.fills).toEqual(fills)
   Block.parse({ height: 1, time: 1, books: [], ...parts })
 })

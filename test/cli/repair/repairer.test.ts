@@ -328,7 +328,13 @@ const FILE_MS = Date.UTC(2026, 10, 21, 5)
 const FILE = 'node_fills_by_block/hourly/20261121/5'
 const PAGE = 1_000
 const timeOf = (height: number) => FILE_MS + height * 30
-const spanOf = (first: number, last: number) => ({ first, last, firstMs: timeOf(first), lastMs: timeOf(last) })
+const spanOf = (first: number, last: number) => ({
+  first,
+  last,
+  firstMs: timeOf(first),
+  lastMs: timeOf(last),
+  epoch: null,
+})
 const fileOf = (heights: readonly number[]) =>
   heights
     .map((height) => {
@@ -358,8 +364,9 @@ class Target {
         return this.#spans.filter((span) => span.first >= below && span.first <= above)
       },
       blocks: async () => [],
+      uploaded: async () => null,
       write: async (segments) => {
-        this.#spans.push(...segments.map(({ first, last, firstMs, lastMs }) => ({ first, last, firstMs, lastMs })))
+        this.#spans.push(...segments.map(({ first, last }) => spanOf(first, last)))
         this.#spans.sort((a, b) => a.first - b.first)
         return 1
       },
@@ -399,7 +406,7 @@ class Target {
       const { height, time } = JSON.parse(events) as { height: number; time: number }
       return { height, time, epoch: null, known: 'events' as const, events, books: '' }
     })
-    json(await this.#queue.write({ source: searchParams.get('source')!, blocks }))
+    json(await this.#queue.write({ source: searchParams.get('source')!, blocks, checkpoint: null }))
   }
 
   #page(after: number): object {
@@ -408,6 +415,7 @@ class Target {
     const end = this.#spans.at(-1)!
     return {
       chain: 'c',
+      now_ms: this.nowMs,
       from: { height: this.#spans[0]!.first, time: this.#spans[0]!.firstMs },
       before: { height: end.last + 1, time: end.lastMs },
       gaps,
