@@ -134,6 +134,9 @@ function extendCopy(): void {
   }
 }
 
+/** As in the names of objects. */
+const padded = (height: number) => String(height).padStart(12, '0')
+
 /** Copies the archive of the other gateway up to a block. */
 async function copyArchive(to: number): Promise<string> {
   const root = `${folder.path}/archive-copy`
@@ -148,7 +151,7 @@ async function copyArchive(to: number): Promise<string> {
       .toString()
       .split('\n')
       .slice(0, to - first + 1)
-    const path = `${root}/${last > to ? key.replace(String(last), String(to)) : key}`
+    const path = `${root}/${last > to ? key.replace(padded(last), padded(to)) : key}`
     mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, last > to ? gzipSync(cut.join('\n')) : bytes)
   }
