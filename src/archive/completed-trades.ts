@@ -6,7 +6,7 @@
 // position is not reported if its opening was not seen, or if a gap or an unexplained change of its size affects it.
 //
 // The funding of a block applies to the positions that remain after the block. If it came late, it applies to those after
-// the block of its time, if that block is one of the given ones, and never to a position that was opened later.
+// the block of its time, or, if all given blocks are later, to those before them that were open at that time.
 
 import { marketTypeOf } from '../core/coin.ts'
 import { DECIMAL } from '../core/decimal.ts'
@@ -59,7 +59,9 @@ interface FoldResult {
 /** Processes consecutive blocks, oldest first. Returns the trades that they complete. */
 export function foldTrades(state: TradeState, blocks: readonly EventBlock[]): FoldResult {
   const fold = new Fold(state)
-  for (const [at, funding] of fundingInPlace(blocks).entries()) {
+  const [before = [], ...placed] = fundingInPlace(blocks)
+  for (const paid of before) fold.fund(paid)
+  for (const [at, funding] of placed.entries()) {
     for (const [user, fill] of blocks[at]?.fills ?? []) if (user === state.user) fold.fill(fill)
     for (const paid of funding) fold.fund(paid)
   }

@@ -64,24 +64,18 @@ export function withFunding(
 }
 
 /**
- * The funding of each of these blocks, oldest first. Funding that came late is in the last block at or before its time, or
- * in the first block if all are later.
+ * The funding before these blocks, then that of each block, oldest first. Funding that came late is in the last block at or
+ * before its time.
  */
 export function fundingInPlace(
   blocks: readonly { readonly time: number; readonly funding?: readonly CoinFunding[] }[],
 ): CoinFunding[][] {
-  const placed: CoinFunding[][] = blocks.map(() => [])
+  const placed: CoinFunding[][] = [[], ...blocks.map(() => [])]
   for (const [at, { funding = [] }] of blocks.entries())
     for (const paid of funding) {
       const { time } = paid
-      const due =
-        time === undefined
-          ? at
-          : Math.max(
-              0,
-              blocks.findLastIndex((block) => block.time <= time),
-            )
-      placed[due]?.push(paid)
+      const due = time === undefined ? at : blocks.findLastIndex((block) => block.time <= time)
+      placed[due + 1]?.push(paid)
     }
   return placed
 }

@@ -19,15 +19,19 @@ export interface SummedPayment extends Payment {
   readonly sum: string
 }
 
-/** One payment per coin per block, in the block of its time if the blocks include it. Null if a block has only fills or an amount is invalid. */
+/**
+ * One payment per coin per block. Funding that came late is in the block of its time, or in the one before these blocks.
+ * Null if a block has only fills or an amount is invalid.
+ */
 export function paymentsIn(blocks: readonly BlockEvents[]): Payment[] | null {
   const isKnown = ({ only, funding = [] }: BlockEvents) =>
     only === undefined && funding.every(({ perUnit }) => DECIMAL.test(perUnit))
   if (!blocks.every(isKnown)) return null
+  const heights = [(blocks[0]?.height ?? 0) - 1, ...blocks.map(({ height }) => height)]
   return fundingInPlace(blocks).flatMap((funding, at) =>
     [...Map.groupBy(funding, ({ coin }) => coin)].map(([coin, paid]) => {
       const perUnit = paid.reduce((sum, one) => sum.plus(one.perUnit), new Big(0)).toFixed()
-      return { coin, height: blocks[at]?.height ?? 0, perUnit }
+      return { coin, height: heights[at] ?? 0, perUnit }
     }),
   )
 }

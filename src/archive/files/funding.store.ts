@@ -27,7 +27,7 @@ export async function fundingRows(
     .all<{ coin: Coin; sum: string }>()
   const before = new Map(results.map(({ coin, sum }) => [coin, sum]))
   const rows = addSums(payments, before).map(({ coin, height, perUnit, sum }) => [coin, height, perUnit, sum])
-  return [known, ...jsonChunks(rows).map((text) => db.prepare(PUT).bind(chain, text))]
+  return [known, ...jsonChunks(rows).map((text) => db.prepare(PUT).bind(chain, text, first))]
 }
 
 /** The row that marks payments per wallet as known for a file. */
@@ -84,8 +84,10 @@ const insertRange = (
 // CROSS JOIN fixes the join order. Otherwise SQLite scans all rows of the chain.
 const BEFORE = `SELECT k.value AS coin, f.sum FROM json_each(?3) k CROSS JOIN file_funding f ON f.chain = ?1 AND f.coin = k.value
   AND f.height = (SELECT MAX(height) FROM file_funding WHERE chain = ?1 AND coin = k.value AND height < ?2)`
+/** Funding of the block before a file is that of the file's first block, unless the range has the block before. */
 const PUT = `INSERT OR REPLACE INTO file_funding (chain, coin, height, per_unit, sum)
-  SELECT ?1, value->>0, value->>1, value->>2, value->>3 FROM json_each(?2) WHERE TRUE`
+  SELECT ?1, value->>0, MAX(value->>1, (SELECT MAX(from_height) FROM file_funded WHERE chain = ?1 AND from_height <= ?3)),
+  value->>2, value->>3 FROM json_each(?2) WHERE TRUE`
 /** One row per span and range, because the sums of a range do not include heights that were repaired below it later. */
 const OVER = `SELECT s.key AS at, s.value->>0 AS coin, s.value->>1 AS "from", a.per_unit AS perUnit, a.sum, b.sum AS "end"
   FROM json_each(?2) s

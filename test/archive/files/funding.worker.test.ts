@@ -121,6 +121,17 @@ describe('paid funding', () => {
     expect(await files.funding([])).toEqual([])
   })
 
+  it('that came late in the first block of a file is of the block before, if the files have that block', async () => {
+    const place = placeOf('late')
+    await putMinute(place, 0, 3, [{ coin: 'BTC', height: 1, perUnit: '1' }])
+    await putMinute(place, 4, 7, [{ coin: 'BTC', height: 3, perUnit: '0.5' }])
+    await putMinute(place, 20, 23, [{ coin: 'BTC', height: 19, perUnit: '0.25' }])
+    const files = new StoredFiles(place)
+    const paid = async (from: number, to: number) => (await files.funding([{ coin: 'BTC', from, to }]))[0]?.perUnit
+    expect(await Promise.all([paid(0, 2), paid(0, 3), paid(3, 3), paid(4, 7)])).toEqual(['1', '1.5', '0.5', undefined])
+    expect(await Promise.all([paid(19, 19), paid(20, 20)])).toEqual([undefined, '0.25'])
+  })
+
   it('is written identically each time', async () => {
     const rows = () => history.prepare(`SELECT * FROM file_funding WHERE chain = 'paid'`).all()
     const before = await rows()
