@@ -86,7 +86,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   if (pathname.startsWith('/file/'))
     return void response.end(files().find(({ key }) => key === pathname.slice('/file/'.length))!.bytes)
   if (request.method === 'GET')
-    return json({ chain: CHAIN, from: null, before: END_POSITION, gaps: gaps(), next: null })
+    return json({ chain: CHAIN, from: null, before: END_POSITION, gaps: gaps(), next: null, now_ms: Date.now() })
   calls.push(pathname)
   if (pathname === '/admin/history/attempts') {
     attempts.push(JSON.parse(body.toString()))

@@ -91,7 +91,7 @@ describe('coverage', () => {
     expect(await challenge('/platform/key/')).toEqual([401, 'Bearer'])
   })
 
-  it('lists gaps page by page and rejects foreign cursors', async () => {
+  it('lists gaps page by page, also after a repaired one, and rejects malformed cursors', async () => {
     const { key } = await newKey(rich)
     const ask = gateway()
     const first = (await ask(`${ROOT}/gaps?limit=2`, key)).json.data
@@ -102,7 +102,9 @@ describe('coverage', () => {
       null,
     ])
     expect((await ask(`${ROOT}/gaps?after=20000`, key)).json.data).toEqual({ gaps: [], next: null })
-    for (const after of ['13', '99999', '-1', 'x', '']) {
+    const after13 = (await ask(`${ROOT}/gaps?limit=1&after=13`, key)).json.data
+    expect(after13.gaps).toMatchObject([{ from_height: 32 }])
+    for (const after of ['-1', 'x', '']) {
       const { status, cost, json } = await ask(`${ROOT}/gaps?after=${after}`, key)
       expect([status, cost, json.error_message]).toEqual([400, '0', expect.stringMatching(/^after: /)])
     }

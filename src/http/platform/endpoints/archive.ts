@@ -110,6 +110,7 @@ const showBackfill = defineEndpoint({
           attempts: [],
         },
       ],
+      now_ms: 1781139663000,
     },
   ),
   handle: async ({ query: { after = 0 } }, { archive, now }) => {
