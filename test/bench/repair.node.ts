@@ -97,7 +97,9 @@ function noticedLines(without: readonly number[], during: readonly number[]): Li
 /** Seconds that the program needs for the gap, with its start. */
 async function repair(world: World, source: string, missing: number): Promise<number> {
   const startMs = performance.now()
-  const program = run('cli/repair.node.ts', ['--url', world.url, '--once', '--min-age', '0', source], { ADMIN_TOKEN })
+  const program = run('cli/repair.node.ts', ['--url', world.url, '--once', '--min-age', '0', `copy=${source}`], {
+    ADMIN_TOKEN,
+  })
   // It runs on another machine.
   giveWay(program.process.pid!)
   await until(() => program.process.exitCode !== null, 'the repair does not end', {
