@@ -159,7 +159,7 @@ describe('archive retention', () => {
     ['ARCHIVE_KEEP_EVENTS_DAYS', 36_500, ' (days)'],
     ['ARCHIVE_KEEP_BOOKS_DAYS', 36_500, ' (days)'],
     ['ARCHIVE_KEEP_CHECKPOINTS_DAYS', 36_500, ' (days)'],
-    ['ARCHIVE_KEEP_FILLS_BY_TIME_DAYS', 36_500, ' (days)'],
+    ['ARCHIVE_KEEP_FILL_TABLES_DAYS', 36_500, ' (days)'],
   ])('is refused by name and with what would do: %s', (name, most, unit) => {
     for (const value of ['0', '-1', '1.5', 'all', ' ', `${most + 1}`, undefined, null, []])
       expect(() => readVariables(ArchiveSettings, { ...jobs.vars, [name]: value }), String(value)).toThrow(

@@ -25,8 +25,8 @@ export const ArchiveSettings = LiveSettings.extend({
   ARCHIVE_KEEP_EVENTS_DAYS: Days,
   ARCHIVE_KEEP_BOOKS_DAYS: Days,
   ARCHIVE_KEEP_CHECKPOINTS_DAYS: Days,
-  /** The same rows are in the files by user and in the archived events. */
-  ARCHIVE_KEEP_FILLS_BY_TIME_DAYS: Days,
+  /** The same rows are in pages and in the archived events. */
+  ARCHIVE_KEEP_FILL_TABLES_DAYS: Days,
 })
 export type ArchiveSettings = z.infer<typeof ArchiveSettings>
 

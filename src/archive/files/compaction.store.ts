@@ -9,7 +9,7 @@ import type { ArchiveStorage } from '../archive/archive-writer.store.ts'
 import { advanceRow, lowestUnfiled, unsettledHeights } from '../archive/unfiled.store.ts'
 import { CandleRollup } from './candle-lines.ts'
 import { filesAround, holesOf } from './file-gaps.store.ts'
-import { abandonFile, dropFile, sweepFiles, sweepFillsByTime } from './files-sweep.store.ts'
+import { abandonFile, dropFile, sweepFiles, sweepFillTables } from './files-sweep.store.ts'
 import { FilesWriter, type ObjectContent } from './files-writer.store.ts'
 import { isPaidKnown, paymentsIn } from './funding-sums.ts'
 import { dueGroup, type FileSpan, isSameHour, type Level, type MergedLevel, sliceLength } from './levels.ts'
@@ -49,7 +49,7 @@ interface CompactionOptions {
   /** Whether files are removed when the archive removes their heights. */
   readonly isBounded: boolean
   /** Age in days at which Parquet files of fills in the order of the chain are removed; null: never. */
-  readonly fillsByTimeDays: number | null
+  readonly fillTableDays: number | null
   readonly objectBytes?: number | undefined
   /** Rows after which a part of positions ends. */
   readonly partRows?: number | undefined
@@ -91,9 +91,9 @@ export class Compaction {
 
   async #sweep(): Promise<void> {
     const nowMs = this.#options.now()
-    const { isBounded, fillsByTimeDays } = this.#options
+    const { isBounded, fillTableDays } = this.#options
     await sweepFiles(this.#storage, nowMs, isBounded)
-    if (fillsByTimeDays !== null) await sweepFillsByTime(this.#storage, nowMs - fillsByTimeDays * DAY_MS)
+    if (fillTableDays !== null) await sweepFillTables(this.#storage, nowMs - fillTableDays * DAY_MS)
   }
 
   async #fileNextMinute(): Promise<boolean> {

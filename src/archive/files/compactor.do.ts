@@ -53,8 +53,8 @@ export class Compactor extends DurableObject<Cloudflare.Env> {
     const archive = archiveOf(env, chain)
     const isBounded = settings.ARCHIVE_KEEP_MB !== null
     const storage = bucket && db ? { chain, bucket, db } : null
-    const { ARCHIVE_KEEP_FILLS_BY_TIME_DAYS: fillsByTimeDays } = settings
-    const options = { now: Date.now, isBounded, fillsByTimeDays }
+    const { ARCHIVE_KEEP_FILL_TABLES_DAYS: fillTableDays } = settings
+    const options = { now: Date.now, isBounded, fillTableDays }
     this.#compaction = archive && storage && new Compaction(archive, storage, options)
   }
 

@@ -3,6 +3,7 @@
 
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { sleep } from '../../core/timers.client.ts'
+import { toColumns, toLines } from './page-columns.ts'
 
 /** Yields to other work after this many characters, which take about 5 ms. */
 const TURN_CHARS = 128 * 1024
@@ -18,9 +19,9 @@ export async function packPage(text: string): Promise<Uint8Array> {
     chars = 0
     await sleep(0)
   }
-  return gzipSync(text)
+  return gzipSync(toColumns(text))
 }
 
 export async function unpackPage(body: Uint8Array<ArrayBuffer>): Promise<string> {
-  return decoder.decode(gunzipSync(body))
+  return toLines(decoder.decode(gunzipSync(body)))
 }

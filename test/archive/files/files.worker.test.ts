@@ -342,22 +342,27 @@ it('if the archive is bounded, files of removed heights are removed', async () =
   expect(await left.first()).toEqual({ n: 0 })
 })
 
-it('tables of fills in the order of the chain are removed after their days, and all other files stay', async () => {
-  const place = placeOf('by-time')
+it('tables of fills are removed after their days, and all other files stay', async () => {
+  const place = placeOf('fill-tables')
   await archived(place, blocksAt(heights.slice(0, 100)))
   await compact(place, OBJECTS)
-  const before = await objectsOf('by-time')
-  const isByTime = (key: string) => key.includes('.fills-by-time.')
+  const before = await objectsOf('fill-tables')
+  const isOfFills = (key: string) => key.includes('.fills-by-')
   const isFirstDay = (key: string) => key.includes('2026-11-20')
-  expect(before.filter((key) => isByTime(key) && isFirstDay(key)).length).toBeGreaterThan(5)
+  const due = before.filter((key) => isOfFills(key) && isFirstDay(key))
+  expect(due.filter((key) => key.includes('.fills-by-time.')).length).toBeGreaterThan(5)
+  expect(due.some((key) => key.includes('/day/'))).toBe(true)
   const now = () => Date.UTC(2026, 10, 21) + 90 * 86_400_000
-  await compact(place, { ...OBJECTS, now, fillsByTimeDays: 90 })
-  const left = await objectsOf('by-time')
-  expect(left.filter(isByTime)).toEqual(before.filter((key) => isByTime(key) && !isFirstDay(key)))
-  const days = (keys: readonly string[]) => keys.filter((key) => key.includes('/day/'))
+  await compact(place, { ...OBJECTS, now, fillTableDays: 90 })
+  const left = await objectsOf('fill-tables')
+  const days = (keys: readonly string[]) => keys.filter((key) => key.includes('/day/') && !due.includes(key))
+  expect(left.filter(isOfFills)).toEqual(before.filter((key) => isOfFills(key) && !due.includes(key)))
   expect(days(left)).toEqual(days(before))
-  const [listed] = tableFiles(env.HISTORY, 'by-time').filter(({ product }) => product === 'fills_by_time')
-  expect(await listed!.files({ fromMs: 0, toMs: Date.UTC(2026, 10, 21) - 1 }, null, 99)).toEqual([])
+  const listed = tableFiles(env.HISTORY, 'fill-tables').filter(({ product }) => product.startsWith('fills_'))
+  for (const { files } of listed)
+    expect(await files({ fromMs: 0, toMs: Date.UTC(2026, 10, 21) - 1 }, null, 99)).toEqual([])
+  const rows = { ...all, ...of(HEAVY) }
+  expect(await told(new StoredFiles(place), rows)).toEqual(expected(isHeavy, heights.slice(0, 100)))
 })
 
 it('the object of a chain writes files as soon as it is notified', async () => {

@@ -34,7 +34,7 @@ export async function archived(place: ArchiveStorage, blocks: readonly Placed[],
 interface Making {
   readonly now?: () => number
   readonly isBounded?: boolean
-  readonly fillsByTimeDays?: number | null
+  readonly fillTableDays?: number | null
   readonly objectBytes?: number | undefined
   readonly partRows?: number
 }
@@ -44,7 +44,7 @@ export function compactionOf(place: ArchiveStorage, making: Making = {}) {
   return new Compaction(new StoredArchive(place), place, {
     now: () => 0,
     isBounded: false,
-    fillsByTimeDays: null,
+    fillTableDays: null,
     ...making,
   })
 }

@@ -21,7 +21,7 @@ interface Env extends Pick<Cloudflare.Env, 'ARCHIVE' | 'HISTORY' | 'CHAIN'> {
 
 async function turn(place: ArchiveStorage, objectBytes: number | undefined): Promise<Turn> {
   const counted = new CountedPlace(place)
-  const terms = { now: Date.now, isBounded: false, fillsByTimeDays: null, objectBytes }
+  const terms = { now: Date.now, isBounded: false, fillTableDays: null, objectBytes }
   const isMore = await new Compaction(new StoredArchive(place), counted.place, terms).turn()
   return { ...counted.counts, level: counted.level, isMore }
 }
