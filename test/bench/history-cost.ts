@@ -1,6 +1,7 @@
 // Computes from counted operations what files of the exchange's data cost per month at Cloudflare's list prices.
 
 import type { Compacted } from './files.node.ts'
+import { FILLS_A_DAY, ROWS_A_FILL } from './kept-month.ts'
 
 /** US dollars per million, and for a GB and a month: pages of prices of R2 and D1 as of November 2026. */
 const PUT = 4.5
@@ -15,7 +16,6 @@ const D1_GB = 0.75
 const INCLUDED = { puts: 1e6, gets: 10e6, rowsWritten: 50e6, d1Gb: 5, r2Gb: 10 } as const
 
 /** Of the exchange. */
-const FILLS_A_DAY = 7e6
 const KEYS_A_DAY = 50_300
 const DAYS = 30
 const MINUTES = DAYS * 24 * 60
@@ -24,14 +24,14 @@ const OBJECT_BYTES = 8 * 2 ** 20
 const READ_BYTES = 2 ** 20
 const AHEAD_BYTES = 16 * 2 ** 20
 const ENTRY_BYTES = 128 * 2 ** 10
-/** Under which a fill is found: its user, and of a tenth a builder; candles are less than a hundredth beside them. */
-const ROWS_A_FILL = 1.1
-/** A row of a key's index, with its place in the index by file. */
-const INDEX_BYTES = 300
+/** A row of a key's index, with its place in the index by file: three months of `indexOfMonth` in SQLite. */
+const INDEX_BYTES = 190
 
-export interface Counted extends Pick<Compacted, 'levels' | 'tableBytes' | 'byTimeBytes'> {
+export interface Counted extends Pick<Compacted, 'levels' | 'fillTableBytes'> {
   /** Of a row in pages of a day. */
   readonly rowBytes: number
+  /** Per fill, what is kept for years. */
+  readonly keptBytes: number
 }
 
 interface Month {
@@ -50,7 +50,7 @@ interface Level {
   readonly rowsWritten: number
 }
 
-export function monthOf({ levels, rowBytes, tableBytes, byTimeBytes }: Counted): Month {
+export function monthOf({ levels, rowBytes, keptBytes, fillTableBytes }: Counted): Month {
   const minute = levels.minute!
   const hour = levels.hour!
   const bytes = DAYS * FILLS_A_DAY * ROWS_A_FILL * rowBytes
@@ -68,10 +68,11 @@ export function monthOf({ levels, rowBytes, tableBytes, byTimeBytes }: Counted):
     MINUTES * 2 * (minute.rowsWritten / minute.turns) +
     sum((level) => level.rowsWritten * objectsOf(level.files, level.bytes))
   // Days of two months, and the months of a year.
-  const d1Gb = ((2 * keyRows(DAYS) + 12 * keyRows(1)) * INDEX_BYTES) / 1e9
-  const keptGb = (bytes + DAYS * FILLS_A_DAY * tableBytes) / 1e9
-  // By default, for 90 days.
-  const r2Gb = keptGb + (3 * DAYS * FILLS_A_DAY * byTimeBytes) / 1e9
+  const keptGb = (DAYS * FILLS_A_DAY * keptBytes) / 1e9
+  const keptD1Gb = ((KEYS_A_DAY + (keptGb * 1e9) / ENTRY_BYTES) * INDEX_BYTES) / 1e9
+  const d1Gb = (2 * keyRows(DAYS) * INDEX_BYTES) / 1e9 + 12 * keptD1Gb
+  // By default, tables of fills are kept for 90 days.
+  const r2Gb = keptGb + (3 * DAYS * FILLS_A_DAY * fillTableBytes) / 1e9
   const dollarsFor = (free: Readonly<Record<keyof typeof INCLUDED, number>>) => {
     const above = (used: number, name: keyof typeof INCLUDED) => Math.max(0, used - free[name])
     const operations = PUT * above(puts, 'puts') + GET * above(gets, 'gets')
@@ -82,10 +83,10 @@ export function monthOf({ levels, rowBytes, tableBytes, byTimeBytes }: Counted):
   return {
     dollars: dollarsFor({ puts: 0, gets: 0, rowsWritten: 0, d1Gb: 0, r2Gb: 0 }),
     included: dollarsFor(INCLUDED),
-    kept: 12 * (R2_SELDOM_GB * keptGb + (D1_GB * keyRows(1) * INDEX_BYTES) / 1e9),
+    kept: 12 * (R2_SELDOM_GB * keptGb + D1_GB * keptD1Gb),
     does:
       `${millions(puts)} writes and ${millions(gets)} reads of R2, ${millions(rowsWritten)} rows of D1, ` +
-      `${r2Gb.toFixed(0)} GB in R2 (a row of a page ${rowBytes.toFixed(0)} B, a fill in tables ${tableBytes.toFixed(0)} B, in those by time ${byTimeBytes.toFixed(0)} B), ` +
+      `${r2Gb.toFixed(0)} GB in R2 (a row of a day's page ${rowBytes.toFixed(0)} B, a fill in tables ${fillTableBytes.toFixed(0)} B, for years ${keptBytes.toFixed(0)} B), ` +
       `${d1Gb.toFixed(1)} GB in D1`,
   }
 }

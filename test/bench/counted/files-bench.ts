@@ -26,10 +26,9 @@ export interface Operations {
   readonly gets: number
   readonly bytesRead: number
   readonly puts: number
-  /** Of pages, of tables that stay, and of fills in the order of the chain. */
+  /** Of pages, and of tables of fills. */
   readonly pageBytes: number
-  readonly tableBytes: number
-  readonly byTimeBytes: number
+  readonly fillTableBytes: number
 }
 
 /** `level`: of what was written; null: nothing was. */
