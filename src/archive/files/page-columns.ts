@@ -67,7 +67,8 @@ export function toColumns(text: string): string {
 
 /** Throws if the text is not from `toColumns`. */
 export function toLines(text: string): string {
-  const [templates = '', uses = '', ...columns] = text.split(SECTION)
+  const [templates = '', uses, ...columns] = text.split(SECTION)
+  if (uses === undefined) throw new Error('the text is not columns')
   const columnOf = columnsByName(columns)
   const known = templates.split('\n').map((template) => parseTemplate(template, columnOf))
   const lineOf = (use: string): string => {

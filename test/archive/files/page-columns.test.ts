@@ -43,6 +43,10 @@ it.each([
   [''],
 ])('returns %j', (text) => expect(toLines(toColumns(text))).toBe(text))
 
+it('rejects lines that are not columns', () => {
+  expect(() => toLines('1\t2\t1\t[]\n3\t4\t1\t[]')).toThrow('the text is not columns')
+})
+
 it.each([
   [['0'], 'a column is missing'],
   [['0\n0', '=1'], 'a column is too short'],
