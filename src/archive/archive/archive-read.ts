@@ -97,3 +97,12 @@ export class ArchiveDamage extends Error {
     this.key = key
   }
 }
+
+/** Reports a failure to decode what an object has as damage of the object. */
+export async function orDamage<T>(key: string, decode: () => T | Promise<T>): Promise<T> {
+  try {
+    return await decode()
+  } catch {
+    throw new ArchiveDamage(key, 'altered')
+  }
+}

@@ -10,14 +10,11 @@ import type { CandlesRequest, FileCandles, TimeSpan } from '../candles.ts'
 import { BASE_INTERVALS, baseOf, type Candle, type CandleParts, partsOfRows, spanOf } from '../candles.ts'
 import { candleKey, partsOf } from './candle-lines.ts'
 import { endsOfFiles } from './coverage.store.ts'
+import { linesOfPage, PARALLEL_READS, pagesOfRange } from './key-lines.store.ts'
 import { bucketOf } from './levels.ts'
 import { dayRangesQuery, type PageRange, pageRangesOfRows } from './listing.store.ts'
-import { bytesRange, type RangeStorage } from './object-range.store.ts'
-import { decodePages } from './page.ts'
-import { unpackPage } from './page-text.client.ts'
+import type { RangeStorage } from './object-range.store.ts'
 
-/** Maximum parallel reads: a Worker has six connections. */
-const PARALLEL_READS = 6
 /**
  * Maximum reads per response, in full rounds of parallel reads. A window may need more; then the response is shorter.
  * 5,000 five-minute candles span 18 days.
@@ -158,18 +155,17 @@ function countComplete(
 async function readParts(
   storage: RangeStorage,
   request: CandlesRequest,
-  { object, offset, bytes: length, first, last, minMs, maxMs }: PageRange,
+  range: PageRange,
 ): Promise<CandleParts | DamagedSpan> {
   const { fromMs, toMs } = blockSpan(request)
   try {
-    const pages = decodePages(await bytesRange(storage, { ...object, offset, length }))
-    if (!pages?.every(({ key }) => key === candleKey(request.coin))) throw new ArchiveDamage(object.key, 'altered')
+    const pages = await pagesOfRange(storage, candleKey(request.coin), range)
     const matching = pages.filter((page) => page.maxMs >= fromMs && page.minMs <= toMs)
-    const texts = await Promise.all(matching.map(({ body }) => unpackPage(body)))
-    return { height: first, parts: texts.flatMap((text) => text.split('\n').flatMap(partsOf)) }
+    const lines = await Promise.all(matching.map(linesOfPage))
+    return { height: range.first, parts: lines.flat().flatMap(partsOf) }
   } catch (error) {
     if (!(error instanceof ArchiveDamage)) throw error
-    return { fromMs: spanOf(SHORTEST, minMs).t, toMs: spanOf(SHORTEST, maxMs).T, last }
+    return { fromMs: spanOf(SHORTEST, range.minMs).t, toMs: spanOf(SHORTEST, range.maxMs).T, last: range.last }
   }
 }
 

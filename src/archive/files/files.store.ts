@@ -11,11 +11,9 @@ import { candleKey } from './candle-lines.ts'
 import { coverageOf } from './coverage.store.ts'
 import type { CandleFiles, CoverageNeed, FileCoverage, FilesBlock, FilesRequest, FilesRows } from './files-read.ts'
 import { fundingOver } from './funding.store.ts'
-import { continueAfter, PARALLEL_READS, pagesOfRange } from './key-lines.store.ts'
+import { continueAfter, linesOfPage, PARALLEL_READS, pagesOfRange, type StoredPage } from './key-lines.store.ts'
 import { type PageRange, pageRanges, type RowsQuery } from './listing.store.ts'
 import type { RangeCache, RangeStorage } from './object-range.store.ts'
-import type { Page } from './page.ts'
-import { unpackPage } from './page-text.client.ts'
 import { positionsAt } from './positions.store.ts'
 import { blockOf, headOf, keyOf } from './rows.ts'
 
@@ -90,7 +88,7 @@ function rangesNeeded(stretches: readonly PageRange[], wantedRows: number): numb
 }
 
 /** Matching lines in the requested order. Pages outside the requested range are skipped. */
-async function linesOf(pages: readonly Page[], query: RowsQuery, limit: number): Promise<string[]> {
+async function linesOf(pages: readonly StoredPage[], query: RowsQuery, limit: number): Promise<string[]> {
   const { order, from, upTo, fromMs, toMs } = query
   const lines: string[] = []
   let rows = 0
@@ -98,7 +96,7 @@ async function linesOf(pages: readonly Page[], query: RowsQuery, limit: number):
   for (const page of order === 'newest' ? pages.toReversed() : pages) {
     if (rows >= limit) break
     if (page.first > upTo || page.last < from || page.maxMs < fromMs || page.minMs > toMs) continue
-    const texts = (await unpackPage(page.body)).split('\n')
+    const texts = await linesOfPage(page)
     for (const text of order === 'newest' ? texts.reverse() : texts) {
       const { height, time, rows: count } = headOf(text)
       if (!wholly(height, time)) continue

@@ -1,6 +1,6 @@
 // Reads the pages of a key. Invariant: a missing, truncated or altered object causes an ArchiveDamage error.
 
-import { ArchiveDamage } from '../archive/archive-read.ts'
+import { ArchiveDamage, orDamage } from '../archive/archive-read.ts'
 import type { ArchiveStorage } from '../archive/archive-writer.store.ts'
 import { type PageRange, pageRanges, type RowsQuery } from './listing.store.ts'
 import { bytesRange, type RangeStorage } from './object-range.store.ts'
@@ -11,15 +11,25 @@ import { headOf } from './rows.ts'
 /** Maximum parallel reads: a Worker has six connections. */
 export const PARALLEL_READS = 6
 
+/** A page, and the key of its object. */
+export interface StoredPage extends Page {
+  readonly objectKey: string
+}
+
 /** The pages of one key in a range of an object. */
 export async function pagesOfRange(
   storage: RangeStorage,
   key: string,
   { object, offset, bytes: length }: Pick<PageRange, 'object' | 'offset' | 'bytes'>,
-): Promise<Page[]> {
-  const pages = decodePages(await bytesRange(storage, { ...object, offset, length }))
+): Promise<StoredPage[]> {
+  const bytes = await bytesRange(storage, { ...object, offset, length })
+  const pages = await orDamage(object.key, () => decodePages(bytes))
   if (!pages?.every((page) => page.key === key)) throw new ArchiveDamage(object.key, 'altered')
-  return pages
+  return pages.map((page) => ({ ...page, objectKey: object.key }))
+}
+
+export function linesOfPage({ body, objectKey }: StoredPage): Promise<string[]> {
+  return orDamage(objectKey, async () => (await unpackPage(body)).split('\n'))
 }
 
 /** The query that continues after a page range. */
@@ -44,7 +54,7 @@ export async function readLines(
     for (let at = 0; at < stretches.length; at += PARALLEL_READS) {
       const some = stretches.slice(at, at + PARALLEL_READS).map((stretch) => pagesOfRange(storage, key, stretch))
       for (const page of (await Promise.all(some)).flat())
-        for (const line of (await unpackPage(page.body)).split('\n')) {
+        for (const line of await linesOfPage(page)) {
           const { height } = headOf(line)
           if (height >= from && height <= upTo) take(line)
         }

@@ -1,7 +1,7 @@
 // Reads the pages of a file from a given position, object by object. Invariant: a missing, short or altered object
 // causes an ArchiveDamage error.
 
-import { ArchiveDamage } from '../archive/archive-read.ts'
+import { ArchiveDamage, orDamage } from '../archive/archive-read.ts'
 import { decodePage, type Page, pageBytes } from './page.ts'
 
 export interface PagePosition {
@@ -65,16 +65,12 @@ export class PageSource {
   }
 
   /** Processes the current page. A failure is reported as damage of the page's object. */
-  async orDamage<T>(work: () => T | Promise<T>): Promise<T> {
-    try {
-      return await work()
-    } catch {
-      throw this.#damage()
-    }
+  orDamage<T>(work: () => T | Promise<T>): Promise<T> {
+    return orDamage(this.#key(), work)
   }
 
-  #damage(): ArchiveDamage {
-    return new ArchiveDamage(this.#file.objects[this.#object]?.key ?? '', 'altered')
+  #key(): string {
+    return this.#file.objects[this.#object]?.key ?? ''
   }
 
   #hasPage(): boolean {
@@ -86,7 +82,7 @@ export class PageSource {
     const at = this.#offset + this.#buffer.length
     const needed = Math.max(this.#readBytes, (pageBytes(this.#buffer, 0) ?? 0) - this.#buffer.length)
     const length = Math.min(needed, object.bytes - at)
-    if (length <= 0) throw this.#damage()
+    if (length <= 0) throw new ArchiveDamage(this.#key(), 'altered')
     const more = await object.read(at, length)
     const all = new Uint8Array(this.#buffer.length + more.length)
     all.set(this.#buffer)

@@ -5,10 +5,9 @@ import type { Coin } from '../../core/coin.ts'
 import type { ArchiveStorage } from '../archive/archive-writer.store.ts'
 import { PositionFold } from '../positions.ts'
 import { positionsKey } from './file-keys.ts'
-import { pagesOfRange, readLines } from './key-lines.store.ts'
+import { linesOfPage, pagesOfRange, readLines } from './key-lines.store.ts'
 import type { FileSpan } from './levels.ts'
 import type { RangeStorage } from './object-range.store.ts'
-import { unpackPage } from './page-text.client.ts'
 import { addLine, positionKey, rangesOfChanges } from './position-lines.ts'
 
 type Snapshot = Omit<FileSpan, 'lastMs'> & {
@@ -67,5 +66,5 @@ async function addSnapshot(
   if (bytes === 0) return
   const object = { key: positionsKey(storage.chain, day, number), etag }
   for (const page of await pagesOfRange(storage, positionKey(coin), { object, offset, bytes }))
-    for (const line of (await unpackPage(page.body)).split('\n')) addLine(fold, line)
+    for (const line of await linesOfPage(page)) addLine(fold, line)
 }

@@ -5,10 +5,11 @@ import type { ArchiveStorage } from '../../../src/archive/archive/archive-writer
 import { type CandleHistory, candleHistory, candlesWithin } from '../../../src/archive/candle-history.ts'
 import type { Candle, TimeSpan } from '../../../src/archive/candles.ts'
 import { StoredFiles } from '../../../src/archive/files/files.store.ts'
+import type { RangeStorage } from '../../../src/archive/files/object-range.store.ts'
 import { INTERVALS, type Interval } from '../../../src/core/candle-interval.ts'
 import { tradedBlock, truth } from '../filed-candles.ts'
 import { failing } from './compacting.worker.ts'
-import { archived, compact, counted } from './places.worker.ts'
+import { archived, compact, counted, unreadable } from './places.worker.ts'
 import { quickStores } from './quick-stores.worker.ts'
 
 const DAY_MS = 86_400_000
@@ -32,7 +33,13 @@ const BLOCK = Array.from({ length: BLOCKS }, (_, height) => blockAt(height))
 const { archive, history, placeOf } = await quickStores()
 
 const EVER: TimeSpan = { fromMs: 0, toMs: 8e15 }
-async function read(place: ArchiveStorage, interval: Interval, window = EVER, coin = COINS[0]!, limit = 5_000) {
+async function read(
+  place: ArchiveStorage & RangeStorage,
+  interval: Interval,
+  window = EVER,
+  coin = COINS[0]!,
+  limit = 5_000,
+) {
   const request = { coin, interval, ...candlesWithin(interval, window), limit }
   const found = await new StoredFiles(place).candles(request)
   return candleHistory(found!, null, request)
@@ -124,6 +131,8 @@ describe('an archive of sixteen days', () => {
     expect(kept.candles.length).toBeLessThan(all.length - 30)
     expect(kept.since.height).toBe(last + 1)
     for (const [key, body] of good) await archive.put(key, body)
+    const window = { fromMs: 0, toMs: LAST - 3 * DAY_MS }
+    expect((await read({ ...place, ranges: unreadable(archive) }, '1m', window)).candles).toEqual([])
     expect((await read(place, '1m', { fromMs: 0, toMs: LAST - 3 * DAY_MS })).candles).toEqual(all)
   })
 })

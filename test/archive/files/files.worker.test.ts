@@ -20,7 +20,7 @@ import type { TableName } from '../../../src/archive/files/table.ts'
 import type { UserFill } from '../../../src/protocol/feed/block.ts'
 import { fillWith } from '../../kit/fills.ts'
 import { failing } from './compacting.worker.ts'
-import { archived, compact, counted, placeOf } from './places.worker.ts'
+import { archived, compact, counted, placeOf, unreadable } from './places.worker.ts'
 
 const HOUR_MS = 3_600_000
 const START_MS = Date.UTC(2026, 10, 20)
@@ -232,6 +232,13 @@ describe('an archive of three days', () => {
     expect(await told(files, { ...whole, fromMs: timeOf(72) })).toEqual(expected(() => true, heights.slice(72)))
     await env.ARCHIVE.put(key, good)
     expect(await told(files, whole)).toEqual(expected(() => true))
+  })
+
+  it('with a page that cannot be unpacked reports its object as altered', async () => {
+    const damaged = new StoredFiles({ ...place, ranges: unreadable(env.ARCHIVE) })
+    const isAltered = expect.objectContaining({ name: 'ArchiveDamage', message: expect.stringContaining('altered') })
+    await expect(damaged.rows({ ...all, ...of(HEAVY) })).rejects.toEqual(isAltered)
+    await expect(damaged.positions('BTC', 80)).rejects.toEqual(isAltered)
   })
 })
 

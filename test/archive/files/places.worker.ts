@@ -7,6 +7,7 @@ import { ArchiveDamage } from '../../../src/archive/archive/archive-read.ts'
 import { type ArchiveStorage, ArchiveWriter } from '../../../src/archive/archive/archive-writer.store.ts'
 import type { CutSegment } from '../../../src/archive/archive/segment-cutter.ts'
 import { Compaction } from '../../../src/archive/files/compaction.store.ts'
+import type { RangeCache } from '../../../src/archive/files/object-range.store.ts'
 
 /** R2 and D1 as the platform has them. */
 export const placeOf = (chain: string): ArchiveStorage => ({ chain, bucket: env.ARCHIVE, db: env.HISTORY })
@@ -75,4 +76,13 @@ export function counted(place: ArchiveStorage) {
     return counts
   }
   return { place: { ...place, bucket, db }, calls, batch }
+}
+
+/** Ranges whose last page has a wrong checksum, although their object has the ETag of its row. */
+export function unreadable(bucket: ArchiveStorage['bucket']): RangeCache {
+  const get: RangeCache['get'] = async ({ key, offset, length }) => {
+    const object = await bucket.get(key, { range: { offset, length } })
+    return new Uint8Array(await object!.arrayBuffer()).fill(7, length - 8)
+  }
+  return { get, put: () => undefined }
 }
