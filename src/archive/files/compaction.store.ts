@@ -3,9 +3,9 @@
 // before their rows, and all rows of a turn are written together, so that an interrupted turn writes the same names and
 // bytes again; a row is in exactly one live file; a damaged file blocks only files that are built from its heights.
 
-import { DAY_MS } from '../../core/time.ts'
 import { ArchiveDamage, type ArchivedSegment, type ArchiveReader, type UnfiledRange } from '../archive/archive-read.ts'
 import type { ArchiveStorage } from '../archive/archive-writer.store.ts'
+import { cutoffMs } from '../archive/retention.ts'
 import { advanceRow, lowestUnfiled, unsettledHeights } from '../archive/unfiled.store.ts'
 import { CandleRollup } from './candle-lines.ts'
 import { filesAround, holesOf } from './file-gaps.store.ts'
@@ -48,7 +48,7 @@ interface CompactionOptions {
   readonly now: () => number
   /** Whether files are removed when the archive removes their heights. */
   readonly isBounded: boolean
-  /** Age in days at which Parquet files of fills in the order of the chain are removed; null: never. */
+  /** Age in days at which Parquet files of fills are removed; null: never. */
   readonly fillTableDays: number | null
   readonly objectBytes?: number | undefined
   /** Rows after which a part of positions ends. */
@@ -93,7 +93,9 @@ export class Compaction {
     const nowMs = this.#options.now()
     const { isBounded, fillTableDays } = this.#options
     await sweepFiles(this.#storage, nowMs, isBounded)
-    if (fillTableDays !== null) await sweepFillTables(this.#storage, nowMs - fillTableDays * DAY_MS)
+    const newestMs = (await this.#writer.last())?.time
+    const beforeMs = newestMs === undefined ? null : cutoffMs(fillTableDays, nowMs, newestMs)
+    if (beforeMs !== null) await sweepFillTables(this.#storage, beforeMs)
   }
 
   async #fileNextMinute(): Promise<boolean> {

@@ -101,12 +101,12 @@ const EXPIRED_TABLES = `SELECT level, first, last, first_ms AS firstMs, number, 
   AND (level < 2 AND (level, first) IN (SELECT value->>0, value->>1 FROM json_each(?2))
   AND (level = 0 OR name NOT LIKE '%-by-time')`
 
-/** Removes the oldest Parquet files of fills that start before this time. */
+/** Removes the oldest Parquet files of fills that end before this time. The index has only their starts. */
 export async function sweepFillTables(storage: ArchiveStorage, beforeMs: number): Promise<void> {
   const { chain, db } = storage
   const { results: tables } = await db
-    .prepare(`SELECT level, first, last, first_ms AS firstMs, number, name FROM file_tables WHERE chain = ?
-      AND name IN ('fills-by-time', 'fills-by-user') AND first_ms < ? ORDER BY first_ms LIMIT ?`)
+    .prepare(`SELECT level, first, last, first_ms AS firstMs, number, name FROM file_tables WHERE chain = ?1
+      AND name IN ('fills-by-time', 'fills-by-user') AND first_ms < ?2 AND last_ms < ?2 ORDER BY first_ms LIMIT ?3`)
     .bind(chain, beforeMs, TABLES_PER_TURN)
     .all<RemovedTable>()
   if (tables.length === 0) return

@@ -359,8 +359,20 @@ it('tables of fills are removed after their days, and all other files stay', asy
   const due = before.filter((key) => isOfFills(key) && isFirstDay(key))
   expect(due.filter((key) => key.includes('.fills-by-time.')).length).toBeGreaterThan(5)
   expect(due.some((key) => key.includes('/day/'))).toBe(true)
-  const now = () => Date.UTC(2026, 10, 21) + 90 * 86_400_000
-  await compact(place, { ...OBJECTS, now, fillTableDays: 90 })
+  const newest = timeOf(99)
+  /** Removes what ended before this time, which counts back from the newest block although the clock is fast. */
+  const sweep = (beforeMs: number) => {
+    const terms = { now: () => newest + 90 * 86_400_000, fillTableDays: (newest - beforeMs) / 86_400_000 }
+    return compact(place, { ...OBJECTS, ...terms })
+  }
+  await sweep(START_MS)
+  expect((await objectsOf('fill-tables')).filter(isOfFills)).toEqual(before.filter(isOfFills))
+  // The last fills of the day are newer.
+  await sweep(Date.UTC(2026, 10, 20, 12))
+  const noon = (await objectsOf('fill-tables')).filter((key) => isOfFills(key) && isFirstDay(key))
+  expect(noon.filter((key) => key.includes('/day/'))).toEqual(due.filter((key) => key.includes('/day/')))
+  expect(noon.length).toBeLessThan(due.length)
+  await sweep(Date.UTC(2026, 10, 21))
   const left = await objectsOf('fill-tables')
   const days = (keys: readonly string[]) => keys.filter((key) => key.includes('/day/') && !due.includes(key))
   expect(left.filter(isOfFills)).toEqual(before.filter((key) => isOfFills(key) && !due.includes(key)))
