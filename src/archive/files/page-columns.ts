@@ -7,6 +7,8 @@ const SECTION = '\x01'
 /** A bracket, a field name, or a value. `true`, `false` and `null` stay in the template. */
 const TOKEN = /[[\]]|"(?:[^"\\]|\\.)*":?|-?\d[\d.eE+-]*/g
 const TEMPLATE_TOKEN = new RegExp(`[[\\]]|"(?:[^"\\\\]|\\\\.)*":|${SLOT}`, 'g')
+/** Later values of a list share a column, because each column takes memory. */
+const LAST_PLACE = 63
 const WHOLE = /^(?:0|[1-9]\d{0,15})$/
 
 /** How the values of a column are written. */
@@ -33,7 +35,7 @@ class Namer {
     if (field !== null) return field
     const depth = this.#places.length - 1
     const place = this.#places[depth] ?? 0
-    this.#places[depth] = place + 1
+    this.#places[depth] = Math.min(place + 1, LAST_PLACE)
     return `${depth}.${place}`
   }
 }

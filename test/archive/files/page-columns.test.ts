@@ -43,6 +43,13 @@ it.each([
   [''],
 ])('returns %j', (text) => expect(toLines(toColumns(text))).toBe(text))
 
+it('has few columns for a long list', () => {
+  const text = `1\t2\t1\t${JSON.stringify([Array.from({ length: 5_000 }, (_, at) => at)])}`
+  const columns = toColumns(text)
+  expect(columns.split(SECTION).length).toBeLessThan(100)
+  expect(toLines(columns)).toBe(text)
+})
+
 it('rejects lines that are not columns', () => {
   expect(() => toLines('1\t2\t1\t[]\n3\t4\t1\t[]')).toThrow('the text is not columns')
 })
