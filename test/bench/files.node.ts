@@ -6,7 +6,7 @@ import { FilesWorker } from './files-worker.node.ts'
 import { monthOf } from './history-cost.ts'
 import { historyPages } from './history-pages.node.ts'
 import { addressOf, inventedFill, randomOf } from './invented-fills.ts'
-import { keptBytesAFill } from './kept-month.ts'
+import { fillTableBytesAFill, keptBytesAFill } from './kept-month.ts'
 import { type Line, ms, times, whole } from './table.ts'
 import type { Bench } from './targets.node.ts'
 
@@ -18,7 +18,8 @@ export async function fileLines({ quick, say }: Pick<Bench, 'quick' | 'say'>): P
   const made = await compaction(quick, say)
   const speed = made.fillsASecond / FILLS_A_SECOND
   const { lines, rowBytes } = await historyPages(quick, say)
-  const { dollars, included, kept, does } = monthOf({ ...made, rowBytes, keptBytes: await keptBytesAFill() })
+  const fillBytes = { keptBytes: await keptBytesAFill(), fillTableBytes: fillTableBytesAFill() }
+  const { dollars, included, kept, does } = monthOf({ ...made, ...fillBytes, rowBytes })
   return [
     {
       what: `compaction of ${whole(made.fills)} fills into minutes, hours and days; the slowest turn ${ms(made.slowestMs)}`,
@@ -56,8 +57,6 @@ export interface Compacted {
   readonly fills: number
   readonly fillsASecond: number
   readonly slowestMs: number
-  /** Bytes of a fill in tables of hours. */
-  readonly fillTableBytes: number
   /** Of turns that wrote a file of this level. */
   readonly levels: Readonly<Record<string, Operations & { readonly turns: number }>>
 }
@@ -80,9 +79,7 @@ async function compaction(quick: boolean, say: (text: string) => void): Promise<
       if (level !== null) levels[level] = added(levels[level], did)
     }
     const fillsASecond = fills / ((performance.now() - startMs) / 1000)
-    // The last minute is in no hour yet.
-    const fillTableBytes = levels.hour!.fillTableBytes / (fills - FILLS_A_MINUTE)
-    return { fills, fillsASecond, slowestMs, fillTableBytes, levels }
+    return { fills, fillsASecond, slowestMs, levels }
   } finally {
     await worker.stop()
   }

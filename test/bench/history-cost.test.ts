@@ -9,7 +9,6 @@ const NOTHING = {
   bytesRead: 0,
   puts: 0,
   pageBytes: 0,
-  fillTableBytes: 0,
 }
 const turnsOf = (turns: number, rowsWritten: number) => ({ ...NOTHING, turns, rowsWritten })
 

@@ -27,11 +27,13 @@ const ENTRY_BYTES = 128 * 2 ** 10
 /** A row of a key's index, with its place in the index by file: three months of `indexOfMonth` in SQLite. */
 const INDEX_BYTES = 190
 
-export interface Counted extends Pick<Compacted, 'levels' | 'fillTableBytes'> {
+export interface Counted extends Pick<Compacted, 'levels'> {
   /** Of a row in pages of a day. */
   readonly rowBytes: number
   /** Per fill, what is kept for years. */
   readonly keptBytes: number
+  /** Per fill, in Parquet files. */
+  readonly fillTableBytes: number
 }
 
 interface Month {

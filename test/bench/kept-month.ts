@@ -4,10 +4,10 @@
 import { packPage } from '../../src/archive/files/page-text.client.ts'
 import { PageWriter } from '../../src/archive/files/page-writer.ts'
 import { digestLines, positionKey, positionRows } from '../../src/archive/files/position-lines.ts'
-import { type FundingRow, lineText } from '../../src/archive/files/rows.ts'
+import { ALL_FILLS, type FundingRow, lineText } from '../../src/archive/files/rows.ts'
 import { ParquetTables } from '../../src/archive/files/tables.client.ts'
 import type { UserFill } from '../../src/protocol/feed/block.ts'
-import { addressOf, inventedFill, randomOf } from './invented-fills.ts'
+import { inventedFill, randomOf } from './invented-fills.ts'
 
 export const FILLS_A_DAY = 7e6
 /** Under which a fill is found: its user, and of a tenth a builder. */
@@ -26,10 +26,22 @@ const TABLES = { 'funding-by-user': ROWS_A_DAY.f, 'candles-by-coin': ROWS_A_DAY.
 const START_MS = Date.UTC(2026, 0, 1)
 const HOUR_MS = 3_600_000
 const MINUTE_MS = 60_000
-/** Between two fills of a user who has 4,600 a month, and between two trades of a busy coin. */
-const USER_STEP = { heights: 8_160, ms: 563_000 } as const
-const COIN_STEP = { heights: 5, ms: 400 } as const
-const SAMPLE = { users: 10, fills: 4_600, trades: 60_000, hours: 720, coins: 8, minutes: 1_440 } as const
+/** Average times between two fills of a user who has 4,600 a month, and between two trades of a busy coin. */
+const USER_STEP_MS = 563_000
+const COIN_STEP_MS = 400
+const BLOCK_MS = 69
+const TRADE_MS = 25
+/** Orders get consecutive numbers, and so many a millisecond. */
+const ORDERS_A_MS = 10
+const SAMPLE = {
+  users: 10,
+  fills: 4_600,
+  trades: 60_000,
+  hours: 720,
+  coins: 8,
+  minutes: 1_440,
+  tableFills: 60_000,
+} as const
 
 type Lines = readonly (readonly [key: string, lines: readonly string[]])[]
 
@@ -61,15 +73,47 @@ export async function keptBytesAFill(): Promise<number> {
   return [...pages, ...others].reduce((sum, bytes) => sum + bytes) / FILLS_A_DAY
 }
 
+/** Bytes per fill of both Parquet files of fills. */
+export function fillTableBytesAFill(): number {
+  const tables = new ParquetTables([])
+  const lines = Array.from({ length: SAMPLE.tableFills }, (_, number) => {
+    const time = START_MS + Math.floor(number / 2) * TRADE_MS
+    const user = walletOf(Math.floor(randomOf(number, 1) ** 3 * USERS))
+    const row = fillOf(user, number, time, number - (number % 2))
+    return [`u:${user}`, lineText({ height: heightAt(time), time, rows: 1 }, JSON.stringify([row]))] as const
+  })
+  for (const [, line] of lines) tables.add(ALL_FILLS, [line])
+  for (const [key, line] of lines.toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))) tables.add(key, [line])
+  return tables.finish().reduce((sum, { bytes }) => sum + bytes.length, 0) / SAMPLE.tableFills
+}
+
+// The invented numbers and wallets of other benchmarks follow each other, and would take no bytes here.
+
+const wordOf = (number: number, salt: number) => Math.floor(randomOf(number, salt) * 2 ** 32)
+
+function walletOf(number: number): string {
+  return `0x${[51, 52, 53, 54, 55].map((salt) => wordOf(number, salt).toString(16).padStart(8, '0')).join('')}`
+}
+
+/** With a random trade id of 49 bits, and the number of an order of about this time. */
+function fillOf(user: string, number: number, time: number, trade = number): UserFill {
+  const [, fill] = inventedFill(user, number, time, undefined, trade)
+  const tid = (wordOf(trade, 61) % 2 ** 17) * 2 ** 32 + wordOf(trade, 62)
+  const oid = 1e11 + (time - START_MS) * ORDERS_A_MS + (wordOf(number, 63) % 10_000)
+  return [user, { ...fill, tid, oid }]
+}
+
+const heightAt = (time: number) => Math.floor((time - START_MS) / BLOCK_MS)
+
 function fillLines(): Lines {
   return Array.from({ length: SAMPLE.users }, (_, user) => {
     const lines = Array.from({ length: SAMPLE.fills }, (_, at) => {
       const number = at * USERS + user
-      const time = START_MS + at * USER_STEP.ms + Math.floor(randomOf(number, 2) * USER_STEP.ms)
-      const row = inventedFill(addressOf(user), number, time)
-      return lineText({ height: at * USER_STEP.heights, time, rows: 1 }, JSON.stringify([row]))
+      const time = START_MS + at * USER_STEP_MS + Math.floor(randomOf(number, 2) * (USER_STEP_MS - BLOCK_MS))
+      const row = fillOf(walletOf(user), number, time)
+      return lineText({ height: heightAt(time), time, rows: 1 }, JSON.stringify([row]))
     })
-    return [`u:${addressOf(user)}`, lines] as const
+    return [`u:${walletOf(user)}`, lines] as const
   })
 }
 
@@ -77,18 +121,19 @@ function fillLines(): Lines {
 function positionLines(): Lines {
   const positions = new Map<string, number>()
   const UNIT = 1e5
-  const fillOf = (number: number, time: number): UserFill => {
-    const user = addressOf(number % 7 === 0 ? USERS : Math.floor(randomOf(number, 1) ** 3 * USERS))
-    const [, fill] = inventedFill(user, number, time, undefined, number - (number % 2))
+  const positionFill = (number: number, time: number): UserFill => {
+    const user = walletOf(number % 7 === 0 ? USERS : Math.floor(randomOf(number, 1) ** 3 * USERS))
+    const [, fill] = fillOf(user, number, time, number - (number % 2))
     const start = positions.get(user) ?? 0
     const size = Math.round(Number(fill.sz) * UNIT)
     positions.set(user, fill.side === 'B' ? start + size : start - size)
     return [user, { ...fill, coin: 'BTC', startPosition: (start / UNIT).toFixed(5) }]
   }
   const lines = Array.from({ length: SAMPLE.trades }, (_, at) => {
-    const height = at * COIN_STEP.heights
-    const time = START_MS + at * COIN_STEP.ms
-    const rows = positionRows([fillOf(2 * at, time), fillOf(2 * at + 1, time)], { height, time }).get('BTC') ?? []
+    const time = START_MS + at * COIN_STEP_MS + Math.floor(randomOf(at, 3) * (COIN_STEP_MS - BLOCK_MS))
+    const height = heightAt(time)
+    const fills = [positionFill(2 * at, time), positionFill(2 * at + 1, time)]
+    const rows = positionRows(fills, { height, time }).get('BTC') ?? []
     return lineText({ height, time, rows: rows.length }, JSON.stringify(rows))
   })
   return [
@@ -108,7 +153,7 @@ function fundingLines(): Lines {
       })
       return lineText({ height: hour * 52_000, time, rows: rows.length }, JSON.stringify(rows))
     })
-    return [`f:${addressOf(user)}`, lines] as const
+    return [`f:${walletOf(user)}`, lines] as const
   })
 }
 

@@ -48,7 +48,7 @@ const PINGS_PER_MINUTE = 6
 const METER_AWAKE_S = 0.02
 
 /** Class A operations and stored objects of the archive's files, measured (docs/internals/benchmarks.md). */
-const ARCHIVE_FILES_USD = 1.32
+const ARCHIVE_FILES_USD = 1.74
 /**
  * The archive of books. `gb`: of 90 days, the default, measured (docs/internals/benchmarks.md). A minute is two objects and
  * a row, and 15 minutes a checkpoint. `awakeS` is an assumption.

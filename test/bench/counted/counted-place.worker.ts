@@ -14,7 +14,6 @@ export class CountedPlace {
     bytesRead: 0,
     puts: 0,
     pageBytes: 0,
-    fillTableBytes: 0,
   }
   /** Of the last file that was written. */
   level: string | null = null
@@ -30,7 +29,6 @@ export class CountedPlace {
     const put = async (key: string, bytes: Uint8Array) => {
       counts.puts++
       if (key.endsWith('.pages')) counts.pageBytes += bytes.length
-      if (key.includes('.fills-by-')) counts.fillTableBytes += bytes.length
       this.level = key.split('/')[2] ?? null
       return bucket.put(key, bytes)
     }

@@ -26,9 +26,8 @@ export interface Operations {
   readonly gets: number
   readonly bytesRead: number
   readonly puts: number
-  /** Of pages, and of tables of fills. */
+  /** Of pages. */
   readonly pageBytes: number
-  readonly fillTableBytes: number
 }
 
 /** `level`: of what was written; null: nothing was. */
