@@ -6,6 +6,8 @@ import type { Fill } from '../protocol/feed/block.ts'
 
 /** Decimals to which the closing part's share of the fee is rounded. The opening part gets the exact remainder. */
 const SHARE_DECIMALS = 10
+/** To compute with a fill takes about as long as to parse this many characters. */
+export const FILL_CHARS = 100
 
 export interface FillPart {
   /** Unsigned size. */

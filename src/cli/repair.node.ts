@@ -138,13 +138,13 @@ async function importFrom(
     const run = new BackfillRun(window, held, {
       complete: (block) => books.complete(block),
       send: async (batch) => {
-        await sleep(Math.max(0, restUntilMs - shell.now()))
+        await shell.wait(Math.max(0, restUntilMs - shell.now()))
         const startMs = shell.now()
         const checkpoint = await books.upload(batch)
         if (!checkpoint.ok) return checkpoint
         const options = { checkpoint: checkpoint.value, note: shell.note, isStopped }
         const sent = await sendBatch(gateway, name, batch, options)
-        restUntilMs = shell.now() + restMs(shell.now() - startMs)
+        restUntilMs = shell.now() + restMs(shell.now() - startMs, sent.ok ? sent.value.blocks : 0)
         if (sent.ok) return sent
         if (sent.error.isRefused) refusal = sent.error.sentence
         return err(sent.error.sentence)

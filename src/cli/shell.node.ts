@@ -2,6 +2,7 @@
 // scripts read (a key, JSON, a table) go to standard output, everything else to standard error; the exit code is 0 on success
 // and 1 on failure.
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from '@commander-js/extra-typings'
 import { type AnyCommand, exitOnClosedPipe, program, valueParser } from '../core/command-line.node.ts'
 import { ok, type Result } from '../core/result.ts'
@@ -15,6 +16,7 @@ import { UrlValue } from './values.ts'
 export interface Shell {
   readonly env: Readonly<Record<string, string | undefined>>
   now(): number
+  wait(ms: number): Promise<unknown>
   print(text: string): void
   /** Prints to standard error. */
   note(text: string): void
@@ -110,6 +112,7 @@ export function processShell(): Shell {
   return {
     env: process.env,
     now: Date.now,
+    wait: sleep,
     print: (text) => process.stdout.write(`${visibleLines(text)}\n`),
     note: (text) => process.stderr.write(`${visibleLines(text)}\n`),
     fail: () => {

@@ -14,7 +14,7 @@ import { DEVNET } from '../../src/devnet/main.node.ts'
 import { FEED } from '../../src/feeder/feeder-options.node.ts'
 import { say } from './stub.ts'
 
-const NOWHERE: Shell = { env: {}, now: () => 0, print: () => {}, note: () => {}, fail: () => {} }
+const NOWHERE: Shell = { env: {}, now: () => 0, wait: async () => {}, print: () => {}, note: () => {}, fail: () => {} }
 const backfill = backfillProgram(NOWHERE, progressMeter())
 const PROGRAMS = [
   adminProgram(NOWHERE),

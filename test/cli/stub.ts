@@ -47,6 +47,7 @@ export async function say(
   const shell: Shell = {
     env,
     now: () => Date.parse('2026-11-22T12:00Z'),
+    wait: async () => undefined,
     print: (text) => said.out.push(text),
     note: (text) => said.notes.push(text),
     fail: () => {

@@ -9,7 +9,7 @@ import { countStart, reportCounters } from '../../core/counter-reports.client.ts
 import { orReject } from '../../core/deadline.ts'
 import { logEvent } from '../../core/log.client.ts'
 import { Objects } from '../../core/objects.client.ts'
-import { after, sleep } from '../../core/timers.client.ts'
+import { after, inTurns, sleep, turns } from '../../core/timers.client.ts'
 import { readVariables } from '../../core/variables.ts'
 import { visible } from '../../core/visible.ts'
 import type { ArchivedGap } from '../../protocol/feed/archive-api.ts'
@@ -213,6 +213,7 @@ export class Archiver extends DurableObject<Cloudflare.Env> implements Retention
         return archiving.state.bytes
       },
       maxBytes: this.#settings.ARCHIVE_KEEP_MB,
+      inTurns,
       addWritten: (segments, bytes) => archiving.addWritten(segments, bytes),
     }
   }
@@ -230,8 +231,12 @@ export class Archiver extends DurableObject<Cloudflare.Env> implements Retention
 /** The blocks of a segment; empty if they were removed or are damaged. Only what is compared stays in memory. */
 async function blocksOf(archive: StoredArchive, segment: ArchivedSegment): Promise<readonly CheckedBlock[]> {
   const blocks: CheckedBlock[] = []
+  const take = turns()
   try {
-    for await (const line of archive.lines(segment, 'events')) blocks.push(checkedBlock(line))
+    for await (const line of archive.lines(segment, 'events')) {
+      blocks.push(checkedBlock(line))
+      await take(line.length)
+    }
   } catch (error) {
     if (!(error instanceof ArchiveDamage)) throw error
   }

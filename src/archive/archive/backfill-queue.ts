@@ -34,6 +34,8 @@ export interface BackfillPorts {
   /** Size of the archive. `maxBytes`: its limit; null if there is no limit. */
   readonly bytes: number
   readonly maxBytes: number | null
+  /** Runs work in steps, with other work in between (core/timers.client.ts). */
+  inTurns<T>(work: Generator<number, T>): Promise<T>
   /** Adds to the archive's totals. */
   addWritten(segments: number, bytes: number): void
 }
@@ -74,12 +76,11 @@ export class BackfillQueue {
     const isBelowAll = around.every((span) => span.first > lowest)
     if (isBelowAll && maxBytes !== null && bytes > maxBytes * MAX_FILL_RATIO)
       return { refused: 'full', bytes, maxBytes }
+    const { inTurns } = this.#ports
+    const checked = await inTurns(checkedBlocks(blocks))
+    const compared = await this.#compared(segments, around)
     const reason =
-      contradictionOf(
-        blocks.map(({ events }) => checkedBlock(events)),
-        await this.#compared(segments, around),
-        around.flatMap(endsOf),
-      ) ?? bookBreakOf(segments, around)
+      (await inTurns(contradictionOf(checked, compared, around.flatMap(endsOf)))) ?? bookBreakOf(segments, around)
     if (reason !== null) return { refused: 'contradiction', reason }
     const isCheckpointDue = sha256 !== null && segments.at(-1)?.last === last
     const checkpoint = isCheckpointDue ? await this.#ports.uploaded(last, sha256) : null
@@ -99,6 +100,15 @@ export class BackfillQueue {
     for (const span of around.filter(isNext).slice(0, MAX_COMPARED)) blocks.push(...(await this.#ports.blocks(span)))
     return blocks
   }
+}
+
+function* checkedBlocks(blocks: readonly BackfillBlock[]): Generator<number, CheckedBlock[]> {
+  const checked: CheckedBlock[] = []
+  for (const { events } of blocks) {
+    checked.push(checkedBlock(events))
+    yield events.length
+  }
+  return checked
 }
 
 const endsOf = ({ first, last, firstMs, lastMs }: SegmentSpan) => [

@@ -5,7 +5,7 @@ import { marketTypeOf } from '../../core/coin.ts'
 import { pairs } from '../../core/pairs.ts'
 import { MINUTE_MS } from '../../core/time.ts'
 import type { UserFill } from '../../protocol/feed/block.ts'
-import { amountsOf } from '../fill-amounts.ts'
+import { amountsOf, FILL_CHARS } from '../fill-amounts.ts'
 
 /** Block times may decrease slightly. */
 const TIME_TOLERANCE_MS = MINUTE_MS
@@ -29,13 +29,14 @@ export function checkedBlock(events: string): CheckedBlock {
 
 /**
  * Why `blocks` contradict the archive; null if they do not. The lists are in height order. `archived`: the blocks next
- * to the missing heights, and any others. `around`: times of further archived blocks, some below and above `blocks`.
+ * to the missing heights, and any others. `around`: times of further archived blocks, some below and above `blocks`. Yields
+ * the sizes of its steps.
  */
-export function contradictionOf(
+export function* contradictionOf(
   blocks: readonly CheckedBlock[],
   archived: readonly CheckedBlock[],
   around: readonly TimedBlock[] = [],
-): string | null {
+): Generator<number, string | null> {
   const known = new Map(archived.map((block) => [block.height, block]))
   const missing = blocks.filter(({ height }) => !known.has(height))
   for (const block of blocks) {
@@ -51,7 +52,7 @@ export function contradictionOf(
   )
   if (early)
     return `block ${early[1].height} has the time ${early[1].time}, but block ${early[0].height} has ${early[0].time}`
-  return positionBreaks(all, added)
+  return yield* positionBreaks(all, added)
 }
 
 function differenceOf(block: CheckedBlock, own: CheckedBlock): string | null {
@@ -66,7 +67,10 @@ const identityOf = ([user, { coin, side, px, sz, oid, tid }]: UserFill) =>
   [user, coin, side, px, sz, oid, tid].join(' ')
 
 /** Compares the position before each fill with the position after the wallet's previous fill of the coin. */
-function positionBreaks(blocks: readonly CheckedBlock[], added: ReadonlySet<TimedBlock>): string | null {
+function* positionBreaks(
+  blocks: readonly CheckedBlock[],
+  added: ReadonlySet<TimedBlock>,
+): Generator<number, string | null> {
   const positions = new Map<string, { readonly end: string; readonly isAdded: boolean }>()
   const breaks: string[] = []
   let checks = 0
@@ -74,6 +78,7 @@ function positionBreaks(blocks: readonly CheckedBlock[], added: ReadonlySet<Time
     // A missing height may have fills that explain a difference.
     if (blocks[at - 1]?.height !== block.height - 1) positions.clear()
     const isAdded = added.has(block)
+    yield block.fills.length * FILL_CHARS
     for (const [user, fill] of block.fills) {
       const amounts = marketTypeOf(fill.coin) === 'perp' ? amountsOf(fill) : null
       if (amounts === null) continue

@@ -3,6 +3,7 @@
 // before their rows, and all rows of a turn are written together, so that an interrupted turn writes the same names and
 // bytes again; a row is in exactly one live file; a damaged file blocks only files that are built from its heights.
 
+import { inTurns } from '../../core/timers.client.ts'
 import { ArchiveDamage, type ArchivedSegment, type ArchiveReader, type UnfiledRange } from '../archive/archive-read.ts'
 import type { ArchiveStorage } from '../archive/archive-writer.store.ts'
 import { cutoffMs } from '../archive/retention.ts'
@@ -13,7 +14,7 @@ import { abandonFile, dropFile, sweepFiles, sweepFillTables } from './files-swee
 import { FilesWriter, type ObjectContent } from './files-writer.store.ts'
 import { isPaidKnown, paymentsIn } from './funding-sums.ts'
 import { dueGroup, type FileSpan, isSameHour, type Level, type MergedLevel, sliceLength } from './levels.ts'
-import { mergeObject, sortedLines } from './merge.ts'
+import { linesByKey, mergeObject, sortedLines } from './merge.ts'
 import { packPage, unpackPage } from './page-text.client.ts'
 import { PageWriter } from './page-writer.ts'
 import { hasAllPositions, type PositionPorts, writePositions } from './position-days.store.ts'
@@ -43,6 +44,15 @@ interface BlockSlice {
 }
 
 const blockOf = (line: string) => JSON.parse(line) as BlockEvents
+
+function* blocksIn(lines: readonly string[]): Generator<number, BlockEvents[]> {
+  const blocks: BlockEvents[] = []
+  for (const line of lines) {
+    blocks.push(blockOf(line))
+    yield line.length
+  }
+  return blocks
+}
 
 interface CompactionOptions {
   readonly now: () => number
@@ -149,7 +159,7 @@ export class Compaction {
     const tables = isRunning ? new ParquetTables(await holesOf(this.#storage, file, nextMs)) : null
     const writer = new PageWriter(packPage)
     const candles = new CandleRollup(0)
-    for (const [key, line] of sortedLines(blocks)) {
+    for (const [key, line] of sortedLines(blocks, await inTurns(linesByKey(blocks)))) {
       await writer.add(key, line)
       candles.add(key, [line])
       tables?.add(key, [line])
@@ -168,7 +178,8 @@ export class Compaction {
     if (!lines) return null
     const end = sliceLength(lines.slice(0, to - from + 1))
     const [next] = lines.slice(end, end + 1).map(blockOf)
-    return { blocks: lines.slice(0, end).map(blockOf), nextMs: next?.time ?? segment.nextMs ?? null }
+    const blocks = await inTurns(blocksIn(lines.slice(0, end)))
+    return { blocks, nextMs: next?.time ?? segment.nextMs ?? null }
   }
 
   /** The lines of a segment. Null if the archive no longer has them. */

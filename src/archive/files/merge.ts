@@ -3,6 +3,7 @@
 // writes the same objects; a coin's lines of one minute stay in one object. Rows of digests may become fewer.
 
 import { BASE_INTERVALS, spanOf } from '../candles.ts'
+import { FILL_CHARS } from '../fill-amounts.ts'
 import { candleCoinOf, candleLines } from './candle-lines.ts'
 import type { PageHead } from './page.ts'
 import { type PagePosition, PageSource, type SourceFile } from './page-source.ts'
@@ -16,16 +17,26 @@ const OBJECT_BYTES = 8 * 1024 * 1024
 const READ_AHEAD_BYTES = 16 * 1024 * 1024
 const MAX_READ_BYTES = 1024 * 1024
 
-/** Yields lines sorted by key. */
-export function* sortedLines(blocks: readonly BlockEvents[]): Generator<readonly [key: string, line: string]> {
+/** Lines by key, except those of payments. Yields the sizes of its steps. */
+export function* linesByKey(blocks: readonly BlockEvents[]): Generator<number, Map<string, string[]>> {
   const byKey = candleLines(blocks)
-  for (const block of blocks)
+  for (const block of blocks) {
     for (const [key, line] of linesOf(block)) {
       const lines = byKey.get(key)
       if (lines) lines.push(line)
       else byKey.set(key, [line])
     }
-  for (const [key, lines] of positionLines(blocks)) byKey.set(key, lines)
+    yield block.fills.length * FILL_CHARS
+  }
+  for (const [key, lines] of yield* positionLines(blocks)) byKey.set(key, lines)
+  return byKey
+}
+
+/** Yields lines sorted by key. `byKey`: those of `linesByKey`. */
+export function* sortedLines(
+  blocks: readonly BlockEvents[],
+  byKey: ReadonlyMap<string, readonly string[]>,
+): Generator<readonly [key: string, line: string]> {
   const keys = [...byKey.keys()].sort()
   const behind = keys.findIndex((key) => key > FUNDING_PREFIX)
   const before = behind < 0 ? keys : keys.slice(0, behind)
@@ -35,17 +46,20 @@ export function* sortedLines(blocks: readonly BlockEvents[]): Generator<readonly
 }
 
 /** Lines of positions and of their digests by key. */
-function positionLines(blocks: readonly BlockEvents[]): Map<string, string[]> {
+function* positionLines(blocks: readonly BlockEvents[]): Generator<number, Map<string, string[]>> {
   const byKey = new Map<string, string[]>()
-  for (const { height, time, fills } of blocks)
+  for (const { height, time, fills } of blocks) {
     for (const [coin, rows] of positionRows(fills, { height, time })) {
       const lines = byKey.get(positionKey(coin)) ?? []
       byKey.set(positionKey(coin), lines)
       lines.push(lineText({ height, time, rows: rows.length }, JSON.stringify(rows)))
     }
+    yield fills.length * FILL_CHARS
+  }
   for (const [key, lines] of [...byKey]) {
     const digest = digestKeyOf(key)
     if (digest) byKey.set(digest, digestLines(lines))
+    yield lines.length * FILL_CHARS
   }
   return byKey
 }

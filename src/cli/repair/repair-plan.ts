@@ -70,12 +70,19 @@ export function pauseMs(everyMs: number, failures: number): number {
 
 /** A repair takes at most this share of the time of a gateway on one machine, which serves its clients in between. */
 const IMPORT_SHARE = 1 / 3
+/**
+ * About 25 times the rate of the exchange. After a batch, the gateway builds files of its blocks, which takes longer than
+ * the batch.
+ */
+const MAX_BLOCKS_PER_SECOND = 360
 /** A batch that takes longer than this waited for something else. */
 const MAX_REST_MS = 5_000
 
-/** Pause after a batch that took the gateway `tookMs`. */
-export function restMs(tookMs: number): number {
-  return Math.min(MAX_REST_MS, Math.max(0, tookMs) * (1 / IMPORT_SHARE - 1))
+/** Pause after a batch of `blocks` new blocks that took the gateway `tookMs`. */
+export function restMs(tookMs: number, blocks: number): number {
+  const took = Math.max(0, tookMs)
+  const pace = (blocks / MAX_BLOCKS_PER_SECOND) * 1_000 - took
+  return Math.min(MAX_REST_MS, Math.max(pace, took * (1 / IMPORT_SHARE - 1)))
 }
 
 /**

@@ -79,6 +79,8 @@ export interface Platform {
   /** TRUST_PROXY: client addresses are known. */
   readonly isProxied: boolean
   readonly now: () => number
+  /** Runs work in steps, with other work in between (core/timers.client.ts). */
+  readonly inTurns: <T>(work: Generator<number, T>) => Promise<T>
 }
 
 /** The next few accounts after a cursor. */

@@ -15,7 +15,7 @@ import type { AccountId } from '../../core/ids.ts'
 import { logEvent } from '../../core/log.client.ts'
 import { meterOf, type Objects } from '../../core/objects.client.ts'
 import { err, ok, type Result } from '../../core/result.ts'
-import { after } from '../../core/timers.client.ts'
+import { after, inTurns } from '../../core/timers.client.ts'
 import type { SinkApi } from '../../pipelines/sink-api.ts'
 import { LOG_API_VERSION } from '../../protocol/feed/log-api.ts'
 import { DEFAULT_REST_MS, restMsOf } from '../../upstream/outcome.ts'
@@ -97,6 +97,7 @@ export function platformOf(
     logStatus: () => objects.statusCache().status(),
     archive: backfillOf(env, settings, objects),
     retention: objects.hasJobs ? () => objects.archiver() : null,
+    inTurns,
     chain: settings.CHAIN,
     exports: exportsOf(env, settings.CHAIN, env.KEY_SECRET),
     read,

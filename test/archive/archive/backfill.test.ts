@@ -2,7 +2,7 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type BackfillBlock, fillsLine, readBackfill, withBooks } from '../../../src/archive/archive/backfill-lines.ts'
+import { type BackfillBlock, fillsLine, withBooks } from '../../../src/archive/archive/backfill-lines.ts'
 import {
   BackfillQueue,
   backfillCuts,
@@ -11,8 +11,10 @@ import {
   type SegmentSpan,
 } from '../../../src/archive/archive/backfill-queue.ts'
 import { encodeBlock, hubBlockText } from '../../../src/block-log/segment.ts'
+import { inTurns } from '../../../src/core/timers.client.ts'
 import type { Block, Levels } from '../../../src/protocol/feed/block.ts'
 import { withPayments } from '../../../src/protocol/feed/payments.ts'
+import { readBackfill } from '../../kit/at-once.ts'
 import { fillWith } from '../../kit/fills.ts'
 
 const EPOCH = '5f0c1d9e-3a52-4c39-9d5f-0b8d6f7a1c11'
@@ -190,6 +192,7 @@ describe('backfill bodies', () => {
       },
       bytes,
       maxBytes: maxBytes,
+      inTurns,
       addWritten: () => {},
     })
     return { held, filling }

@@ -2,8 +2,9 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type CheckedBlock, checkedBlock, contradictionOf } from '../../../src/archive/archive/source-check.ts'
+import { type CheckedBlock, checkedBlock } from '../../../src/archive/archive/source-check.ts'
 import type { UserFill } from '../../../src/protocol/feed/block.ts'
+import { contradictionOf } from '../../kit/at-once.ts'
 import { fillWith } from '../../kit/fills.ts'
 
 const USERS = [1, 2, 3].map((digit) => `0x${String(digit).repeat(40)}`)

@@ -3,7 +3,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ArchiveDamage } from '../../../src/archive/archive/archive-read.ts'
-import { type MergeResult, mergeObject, sortedLines } from '../../../src/archive/files/merge.ts'
+import { type MergeResult, mergeObject } from '../../../src/archive/files/merge.ts'
 import { decodePages } from '../../../src/archive/files/page.ts'
 import type { PagePosition, SourceFile } from '../../../src/archive/files/page-source.ts'
 import { type IndexEntry, PageWriter } from '../../../src/archive/files/page-writer.ts'
@@ -18,6 +18,7 @@ import {
 import { ALL_FILLS, type BlockEvents, blockOf, headOf, keyOf, linesOf } from '../../../src/archive/files/rows.ts'
 import { changeOfRow, PositionFold } from '../../../src/archive/positions.ts'
 import { readPayments } from '../../../src/protocol/feed/payments.ts'
+import { sortedLines } from '../../kit/at-once.ts'
 import { anyBlocks, bytesOf, fileOf, fillOf, pack, USERS, unpack } from './made.ts'
 
 const [USER] = USERS as [string]

@@ -11,10 +11,10 @@ import {
   ORACLE_COLUMNS,
   WRITER_COLUMNS,
 } from '../../../src/archive/files/columns.ts'
-import { sortedLines } from '../../../src/archive/files/merge.ts'
 import { type BlockEvents, linesOf } from '../../../src/archive/files/rows.ts'
 import { ParquetTables } from '../../../src/archive/files/tables.client.ts'
 import type { UserFill } from '../../../src/protocol/feed/block.ts'
+import { sortedLines } from '../../kit/at-once.ts'
 import { tradedBlock } from '../filed-candles.ts'
 import { fillOf, USERS } from './made.ts'
 

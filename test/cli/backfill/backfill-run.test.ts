@@ -3,12 +3,12 @@
 
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { readBackfill } from '../../../src/archive/archive/backfill-lines.ts'
 import { backfillCuts, gapsBetween, type SegmentSpan } from '../../../src/archive/archive/backfill-queue.ts'
 import { type BackfillPorts, BackfillRun } from '../../../src/cli/backfill/backfill-run.ts'
 import type { PlannedFile } from '../../../src/cli/backfill/source-files.ts'
 import type { Window } from '../../../src/cli/backfill/window.ts'
 import { ArchivedRange } from '../../../src/cli/backfill/window.ts'
+import { readBackfill } from '../../kit/at-once.ts'
 
 const HOUR_MS = 3_600_000
 /** Blocks are so long. */

@@ -18,6 +18,7 @@ import {
 } from '../../../src/cli/repair/repairer.ts'
 import { repairProgram } from '../../../src/cli/repair.node.ts'
 import { err, ok } from '../../../src/core/result.ts'
+import { inTurns } from '../../../src/core/timers.client.ts'
 import { type HttpServer, startServer } from '../../kit/http-server.ts'
 import { scratch } from '../../kit/program.ts'
 import { say } from '../stub.ts'
@@ -319,8 +320,11 @@ it('the pause after failed passes grows up to an hour', () => {
   expect(pauseMs(7_200_000, 3)).toBe(7_200_000)
 })
 
-it('the gateway imports for at most a third of the time', () => {
-  expect([0, 300, 60_000].map(restMs)).toEqual([0, 600, 5_000])
+it('a repair leaves the gateway most of its time, and sends at most 360 blocks a second', () => {
+  expect([0, 300, 60_000].map((tookMs) => restMs(tookMs, 0))).toEqual([0, 600, 5_000])
+  expect([200, 900, 60_000].map((tookMs) => restMs(tookMs, 720))).toEqual([1_800, 1_800, 5_000])
+  expect(restMs(200, 100_000)).toBe(5_000)
+  expect(restMs(-50, 0)).toBe(0)
 })
 
 /** Thirty milliseconds a block, so that a file of an hour has more than 100,000. */
@@ -372,6 +376,7 @@ class Target {
       },
       bytes: 0,
       maxBytes: null,
+      inTurns,
       addWritten: () => undefined,
     })
   }

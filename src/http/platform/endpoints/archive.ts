@@ -2,7 +2,7 @@
 
 import * as z from 'zod'
 import { ATTEMPT_OUTCOMES } from '../../../archive/archive/backfill-api.ts'
-import { BackfillText, MAX_BACKFILL_BYTES } from '../../../archive/archive/backfill-lines.ts'
+import { MAX_BACKFILL_BYTES, readBackfill } from '../../../archive/archive/backfill-lines.ts'
 import { ARCHIVE_PRODUCTS, type RetentionDays } from '../../../archive/archive/retention.ts'
 import { inGroups } from '../../../core/digit-groups.ts'
 import { err } from '../../../core/result.ts'
@@ -148,7 +148,7 @@ const backfill = defineEndpoint({
     ),
   }),
   body: {
-    schema: BackfillText,
+    schema: z.string(),
     optional: false,
     example:
       '{"only":"fills","epoch":null,"v":1,"t":"events","height":985148182,"time":1778002753024,"fills":[],"ledger":[],"funding":[]}',
@@ -165,9 +165,14 @@ const backfill = defineEndpoint({
     { blocks: 888, segments: 1, bytes: 210000 },
   ),
   refusals: [409, 503],
-  handle: async ({ body: blocks, query: { source, checkpoint = null } }, { archive }) => {
+  handle: async ({ body, query: { source, checkpoint = null } }, { archive, inTurns }) => {
+    const read = await inTurns(readBackfill(body))
+    if (!read.ok) {
+      const { line, field, message } = read.error
+      return err(badField([`line ${line}`, ...(field === '' ? [] : [field])].join('.'), message))
+    }
     if (archive === null) return err(NO_ARCHIVE)
-    const result = await archive.backfill({ blocks, source, checkpoint })
+    const result = await archive.backfill({ blocks: read.value, source, checkpoint })
     if (!('refused' in result)) return reply(200, result)
     if (result.refused === 'contradiction')
       return err(badField('body', `contradicts the archive: ${result.reason}. Use a different source`))
