@@ -17,6 +17,7 @@ import { HourlyFile } from '../../src/devnet/files/hourly-file.node.ts'
 import { STREAM_FOLDER } from '../../src/feeder/streams.ts'
 import type { Block } from '../../src/protocol/feed/block.ts'
 import type { GatewayFrame } from '../../src/protocol/feed/protocol.ts'
+import type { LogStatus } from '../../src/protocol/feed/status-shape.ts'
 import { Feeder } from '../kit/feeder.ts'
 import { ADMIN_TOKEN, startWorld, type World } from '../kit/gateway.ts'
 import { ROOT, run, scratch } from '../kit/program.ts'
@@ -61,6 +62,8 @@ export async function repairLines({ quick, say }: Pick<Bench, 'quick' | 'say'>):
       await live.sendAtOnce(AROUND)
       live.begin()
       await isArchived(world, lost[0]!.height)
+      // The time without a repair has no other work of the archive than that of the live blocks.
+      const gaps = await filesReach(world, lost.at(-1)!.height)
       say(`a gap of ${whole(missing)} blocks`)
       const restMs = quick ? 5_000 : 30_000
       let seconds = 0
@@ -68,6 +71,7 @@ export async function repairLines({ quick, say }: Pick<Bench, 'quick' | 'say'>):
       const during = await live.latenciesWhile(async () => {
         seconds = await repair(world, source, missing)
       })
+      await filesReach(world, lost.at(-1)!.height, gaps - 1)
       const after = await live.latenciesWhile(() => sleep(restMs))
       await live.pause()
       lines.push(exchangeLine(`repair of ${whole(missing)} blocks from ${what}`, missing / seconds, GOAL))
@@ -118,6 +122,18 @@ async function isArchived(world: World, from: number): Promise<void> {
     return gaps.some((gap) => gap.from === from && gap.recorded_ms !== null)
   }
   await until(holds, `the gap from ${from} is not archived`, { withinMs: PATIENCE_MS })
+}
+
+/** Waits until files have a block, and at most so many ranges are in none. Returns their number. */
+async function filesReach(world: World, height: number, most = Number.POSITIVE_INFINITY): Promise<number> {
+  let gaps = 0
+  const isReached = async () => {
+    const { archive } = await world.status<Pick<LogStatus, 'archive'>>()
+    gaps = archive?.files?.gaps ?? Number.POSITIVE_INFINITY
+    return (archive?.files?.height ?? -1) > height && gaps <= most
+  }
+  await until(isReached, `no files have block ${height}`, { withinMs: PATIENCE_MS, everyMs: 250 })
+  return gaps
 }
 
 /** A feeder of blocks of the exchange's size, which may skip some, and a client of all their books. */
