@@ -5,7 +5,7 @@ import { contradictionOf as comparison } from '../../src/archive/archive/source-
 import { linesByKey, sortedLines as sorted } from '../../src/archive/files/merge.ts'
 import type { BlockEvents } from '../../src/archive/files/rows.ts'
 
-export function atOnce<T>(work: Generator<number, T>): T {
+function atOnce<T>(work: Generator<number, T>): T {
   for (;;) {
     const { done, value } = work.next()
     if (done) return value
