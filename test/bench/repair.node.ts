@@ -54,6 +54,7 @@ export async function repairLines({ quick, say }: Pick<Bench, 'quick' | 'say'>):
   try {
     await live.start()
     await live.sendAtOnce(AROUND)
+    await archiveBegins(world)
     const lines: Line[] = []
     for (const [number, [what, write]] of Object.entries(SOURCES).entries()) {
       const source = join(folder.path, String(number))
@@ -114,6 +115,12 @@ async function repair(world: World, source: string, missing: number): Promise<nu
   const said = program.lines.at(-1)
   if (!said?.startsWith(`Repaired ${missing} blocks.`)) throw new Error(`repair said ${said}; ${program.errors()}`)
   return seconds
+}
+
+/** Until then, the log keeps its blocks for minutes only, which a long gap exceeds. */
+async function archiveBegins(world: World): Promise<void> {
+  const hasSegments = async () => ((await world.status<Pick<LogStatus, 'archive'>>()).archive?.segments ?? 0) > 0
+  await until(hasSegments, 'nothing is archived', { withinMs: PATIENCE_MS, everyMs: 250 })
 }
 
 async function isArchived(world: World, from: number): Promise<void> {
