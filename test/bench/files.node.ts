@@ -18,7 +18,7 @@ export async function fileLines({ quick, say }: Pick<Bench, 'quick' | 'say'>): P
   const made = await compaction(quick, say)
   const speed = made.fillsASecond / FILLS_A_SECOND
   const { lines, rowBytes } = await historyPages(quick, say)
-  const fillBytes = { keptBytes: await keptBytesAFill(), fillTableBytes: fillTableBytesAFill() }
+  const fillBytes = { keptBytes: await keptBytesAFill(), fillTableBytes: await fillTableBytesAFill() }
   const { dollars, included, kept, does } = monthOf({ ...made, ...fillBytes, rowBytes })
   return [
     {

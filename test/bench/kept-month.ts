@@ -67,14 +67,14 @@ export async function keptBytesAFill(): Promise<number> {
     const bytes = bytesOf[kind]! + (kind === 'p' ? bytesOf.d! : 0)
     return (rows * bytes) / rowsOf[kind]!
   })
-  const others = tables.finish().map(({ name, rows, bytes }) => {
+  const others = (await tables.finish()).map(({ name, rows, bytes }) => {
     return (TABLES[name as keyof typeof TABLES] * bytes.length) / rows
   })
   return [...pages, ...others].reduce((sum, bytes) => sum + bytes) / FILLS_A_DAY
 }
 
 /** Bytes per fill of both Parquet files of fills. */
-export function fillTableBytesAFill(): number {
+export async function fillTableBytesAFill(): Promise<number> {
   const tables = new ParquetTables([])
   const lines = Array.from({ length: SAMPLE.tableFills }, (_, number) => {
     const time = START_MS + Math.floor(number / 2) * TRADE_MS
@@ -84,7 +84,7 @@ export function fillTableBytesAFill(): number {
   })
   for (const [, line] of lines) tables.add(ALL_FILLS, [line])
   for (const [key, line] of lines.toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))) tables.add(key, [line])
-  return tables.finish().reduce((sum, { bytes }) => sum + bytes.length, 0) / SAMPLE.tableFills
+  return (await tables.finish()).reduce((sum, { bytes }) => sum + bytes.length, 0) / SAMPLE.tableFills
 }
 
 // The invented numbers and wallets of other benchmarks follow each other, and would take no bytes here.

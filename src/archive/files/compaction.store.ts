@@ -169,7 +169,14 @@ export class Compaction {
     const made = { pages, bytes, entries, candles: candles.finish() }
     const payments = paymentsIn(blocks)
     const known = { known: first.only ?? 'events', isPaidKnown: isPaidKnown(blocks) } as const
-    await this.#writer.putMinute({ file, content: made, tables: tables?.finish() ?? [], ...known, payments, unfiled })
+    await this.#writer.putMinute({
+      file,
+      content: made,
+      tables: (await tables?.finish()) ?? [],
+      ...known,
+      payments,
+      unfiled,
+    })
   }
 
   /** The blocks for one file, and the time of the next block. Null if the archive no longer has them. */
@@ -252,7 +259,7 @@ export class Compaction {
       file,
       number: open?.objects ?? 0,
       content: made,
-      tables: tables?.finish() ?? [],
+      tables: (await tables?.finish()) ?? [],
       next,
     })
     return true

@@ -3,6 +3,7 @@
 import { gzipSync } from 'node:zlib'
 import { ByteWriter, type ColumnSource, ParquetWriter, type SchemaElement } from 'hyparquet-writer'
 import type { Coin } from '../../core/coin.ts'
+import { sleep } from '../../core/timers.client.ts'
 import type { Address, LedgerEvent, UserFill } from '../../protocol/feed/block.ts'
 import { oracleRows } from '../../protocol/feed/oracle-updates.ts'
 import { writerActions } from '../../protocol/feed/writer-actions.ts'
@@ -172,11 +173,15 @@ export class ParquetTables {
     this.#tables['candles-by-coin'].add(candleCells(open.head, open.coin, open.part, isComplete))
   }
 
-  /** Returns the tables that have rows. */
-  finish(): readonly Table[] {
+  /** Returns the tables that have rows. The last rows of a table take up to 0.2 s, so other work may run in between. */
+  async finish(): Promise<readonly Table[]> {
     this.#endCandle()
-    return Object.entries(this.#tables).flatMap(([name, table]): Table[] =>
-      table.rows === 0 ? [] : [{ name: name as TableName, rows: table.rows, bytes: table.finish() }],
-    )
+    const tables: Table[] = []
+    for (const [name, table] of Object.entries(this.#tables)) {
+      if (table.rows === 0) continue
+      tables.push({ name: name as TableName, rows: table.rows, bytes: table.finish() })
+      await sleep(0)
+    }
+    return tables
   }
 }

@@ -21,11 +21,11 @@ import { fillOf, USERS } from './made.ts'
 const compressors = { GZIP: (bytes: Uint8Array) => new Uint8Array(gunzipSync(bytes)) }
 const [USER, OTHER] = USERS as [string, string]
 
-function tablesOf(blocks: readonly BlockEvents[]) {
+async function tablesOf(blocks: readonly BlockEvents[]) {
   const tables = new ParquetTables([])
   for (const [key, line] of sortedLines(blocks)) tables.add(key, [line])
   return Object.fromEntries(
-    tables.finish().map(({ name, rows, bytes }) => [name, { rows, file: bytes.slice().buffer }]),
+    (await tables.finish()).map(({ name, rows, bytes }) => [name, { rows, file: bytes.slice().buffer }]),
   )
 }
 
@@ -47,7 +47,7 @@ it('have each fill by user and in chain order, with unchanged prices and all fie
     [USER, plain],
     [USER, old],
   ]
-  const tables = tablesOf([{ height: 9, time: 90, fills, ledger: [] }])
+  const tables = await tablesOf([{ height: 9, time: 90, fills, ledger: [] }])
   const read = (name: string) => parquetReadObjects({ file: tables[name]!.file, compressors })
   const byTime = await read('fills-by-time')
   expect(byTime.map(({ user, px }) => [user, px])).toEqual([
@@ -83,7 +83,7 @@ it('have each fill by user and in chain order, with unchanged prices and all fie
 it('have each ledger event once for each of its users', async () => {
   const delta = { type: 'send', amount: '1.50', destination: OTHER }
   const ledger = [{ users: [OTHER, USER], time: 8, hash: '0x1', delta }]
-  const { 'ledger-by-user': table } = tablesOf([{ height: 9, time: 90, fills: [], ledger }])
+  const { 'ledger-by-user': table } = await tablesOf([{ height: 9, time: 90, fills: [], ledger }])
   const rows = await parquetReadObjects({ file: table!.file, compressors })
   const row = {
     height: 9n,
@@ -126,7 +126,7 @@ it('have each market of an oracle update and each writer action, in chain order'
       { later: [1] },
     ],
   })
-  const tables = tablesOf([block(8, 'xyz:A'), block(9, 'flx:A'), { ...block(10, ''), oracle: [], writer: [] }])
+  const tables = await tablesOf([block(8, 'xyz:A'), block(9, 'flx:A'), { ...block(10, ''), oracle: [], writer: [] }])
   const read = (name: string) => parquetReadObjects({ file: tables[name]!.file, compressors })
   const oracle = await read('oracle-updates-by-time')
   expect(oracle.map(({ height, coin, dex }) => [height, coin, dex])).toEqual([
@@ -161,7 +161,7 @@ it('have each market of an oracle update and each writer action, in chain order'
 
 it('have each funding payment', async () => {
   const payments = [`${OTHER} 7 BTC -1.0 2.0 0.1 ETH 1 2 3`, `${USER} 8 BTC 1.0 -2.0 0.1`]
-  const { 'funding-by-user': table } = tablesOf([{ height: 9, time: 90, fills: [], ledger: [], payments }])
+  const { 'funding-by-user': table } = await tablesOf([{ height: 9, time: 90, fills: [], ledger: [], payments }])
   const rows = await parquetReadObjects({ file: table!.file, compressors })
   const row = { height: 9n, block_time: new Date(90) }
   const told = { ...row, coin: 'BTC', funding_rate: '0.1' }
@@ -185,7 +185,7 @@ it('have one one-minute candle per coin per minute, however files are cut, and w
   ]
   const tables = new ParquetTables(holes)
   for (const [key, line] of lines) tables.add(key, [line])
-  const table = tables.finish().find(({ name }) => name === 'candles-by-coin')!
+  const table = (await tables.finish()).find(({ name }) => name === 'candles-by-coin')!
   const rows = await parquetReadObjects({ file: table.bytes.slice().buffer, compressors })
   const flat = (height: bigint, coin: string, px: string) => {
     const prices = { open: px, close: px, high: px, low: px }
@@ -215,7 +215,7 @@ it('have groups of 8,192 rows whose range of users a reader can see', async () =
   const lines = new Map([...linesOf({ height: 1, time: 1, fills, ledger: [] })].sort(([a], [b]) => (a < b ? -1 : 1)))
   const tables = new ParquetTables([])
   for (const [key, line] of lines) tables.add(key, [line])
-  const table = tables.finish().find(({ name }) => name === 'fills-by-user')!
+  const table = (await tables.finish()).find(({ name }) => name === 'fills-by-user')!
   const { row_groups: groups } = parquetMetadata(table.bytes.slice().buffer)
   expect(groups.map(({ num_rows }) => num_rows)).toEqual([8_192n, 8_192n, 3_616n])
   const users = groups.map(({ columns }) => columns.find(({ meta_data: meta }) => meta?.path_in_schema[0] === 'user')!)

@@ -52,7 +52,7 @@ async function part(
     tables: [],
     next: isLast ? null : [],
   })
-  return new Response(tables.finish()[0]?.bytes ?? null, { headers: { 'x-page-bytes': String(made.bytes) } })
+  return new Response((await tables.finish())[0]?.bytes ?? null, { headers: { 'x-page-bytes': String(made.bytes) } })
 }
 
 async function page(place: ArchiveStorage, order: PageOrder): Promise<PageRead> {
