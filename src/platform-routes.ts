@@ -1,7 +1,7 @@
 // Routes of the REST API and of everything around it: documents, metrics, sessions, sign-up, the live page, /platform, /admin. Their
 // schemas take most of the time that the gateway would need to start, so gateway.ts loads this file on demand.
 
-import { Hono } from 'hono'
+import { type Context, Hono } from 'hono'
 import graphqlSchema from '../schemas/graphql/schema.graphql'
 import { hasSession, sessionOperator } from './accounts/sessions/session-auth.store.ts'
 import { MICRO_PER_CREDIT } from './core/amount.ts'
@@ -9,6 +9,7 @@ import { monitorOf } from './core/objects.client.ts'
 import { type App, dataRoutes, limitPerAddress, sourcesStatus } from './data-routes.ts'
 import { addCommonReplies } from './http/common-replies.route.ts'
 import { docsRoutes } from './http/docs/docs.route.ts'
+import { mcpRoutes } from './http/mcp/mcp.route.ts'
 import { metricsRoutes } from './http/metrics.route.ts'
 import { isConsole, pageOf, withPolicy } from './http/pages.client.ts'
 import { adminRoutes } from './http/platform/admin.route.ts'
@@ -37,13 +38,15 @@ export function platformApp(services: Services): App {
   addCommonReplies(app, { requestId, report, page: (request) => pageAt(request, services) })
   app.route('/', docsRoutes<Env>(ENDPOINTS, graphqlSchema))
   app.route('/', dataRoutes(services))
-  for (const path of ['/platform/*', '/v1/*']) limitPerAddress(app, path, services)
+  for (const path of ['/platform/*', '/v1/*', '/mcp']) limitPerAddress(app, path, services)
   const metrics = { token: metricsToken(env), monitor: () => monitorOf(env), sources: () => sourcesStatus(services) }
   app.route('/', metricsRoutes({ ...services, ...metrics }))
   app.route('/', sessionRoutes({ ...services, env: keyEnv, staff: platform.staff }))
   app.route('/', sellingRoutes(env, settings, { ...services, platform }))
   app.route('/', livePage(services))
   app.route('/', keyedRoutes(ENDPOINTS, { ...access, platform, addressOf }))
+  const surfaces = (request: Request, c: Context) => app.fetch(request, env, c.executionCtx)
+  app.route('/', mcpRoutes({ ...access, chain: settings.CHAIN, surfaces, now }))
   const { ARCHIVE: bucket }: Partial<Env> = env
   app.route('/', downloadRoutes<Env>({ chain: settings.CHAIN, bucket, keySecret: env.KEY_SECRET, requestId, now }))
   const visitor = (request: Request) =>

@@ -15,7 +15,7 @@ import {
 } from '../protocol/failure-wire.ts'
 import { joinedLimits, limitHeaders } from '../protocol/limit-headers.ts'
 import { REQUEST_ID_HEADER } from '../protocol/request-id.ts'
-import { CORS_HEADERS, isOpenToBrowsers, preflightHeaders } from './cors.ts'
+import { CORS_HEADERS, isOpenToBrowsers, MCP_PATH, preflightHeaders } from './cors.ts'
 
 export interface EveryReplyDeps {
   readonly requestId: () => string
@@ -40,7 +40,7 @@ export function addCommonReplies<E extends HonoEnv>(app: Hono<E>, { requestId, r
     const isOpen = isOpenToBrowsers(c.req.path)
     setReplyHeaders(c, {
       ...(headers.has(REQUEST_ID_HEADER) ? {} : { [REQUEST_ID_HEADER]: requestId() }),
-      ...(isOpen && !headers.has('x-credits-cost') ? NO_COST : {}),
+      ...(isOpen && !headers.has('x-credits-cost') && c.req.path !== MCP_PATH ? NO_COST : {}),
       ...(isOpen && c.req.raw.headers.has('origin') ? CORS_HEADERS : {}),
     })
   })
@@ -55,7 +55,8 @@ export function addCommonReplies<E extends HonoEnv>(app: Hono<E>, { requestId, r
       return failureReply(path, endpointNotFound(meant), requestId())
     }
     if (!isOpenToBrowsers(path)) return failureReply(path, { kind: 'method_not_allowed', allow }, requestId())
-    if (method === 'OPTIONS') return new Response(null, { status: 204, headers: preflightHeaders([...allow, method]) })
+    if (method === 'OPTIONS')
+      return new Response(null, { status: 204, headers: preflightHeaders(path, [...allow, method]) })
     const hint = METHOD_HINTS[path]
     const failure = { kind: 'method_not_allowed', allow: [...allow, 'OPTIONS'], ...(hint && { hint }) } as const
     return failureReply(path, failure, requestId())
@@ -85,7 +86,7 @@ export function failureReply(path: string, failure: Failure, requestId: string):
 
 function failureFormatAt(path: string): (failure: Failure, requestId: string) => WireFailure {
   if (/^(\/k\/|\/(info|ws)$)/.test(path)) return infoFailure
-  if (/^\/v1\/[^/]+\/?$/.test(path)) return rpcFailure
+  if (path === MCP_PATH || /^\/v1\/[^/]+\/?$/.test(path)) return rpcFailure
   return path === '/graphql' ? graphqlFailure : restFailure
 }
 

@@ -1,6 +1,9 @@
 // CORS: pages of any origin may call the API with a key in a header. "*" excludes cookies, so sessions are never
 // exposed. The operator, feeder, metrics, session, sign-up, checkout and live-page routes stay closed to other origins.
 
+/** Path of the MCP server. Its results state their cost, because their headers are sent before the cost is known. */
+export const MCP_PATH = '/mcp'
+
 const ORIGIN = { 'access-control-allow-origin': '*' } as const
 const EXPOSED_HEADERS = [
   'x-request-id',
@@ -27,13 +30,17 @@ export function isOpenToBrowsers(path: string): boolean {
   return !/^\/(admin|feed|metrics|session|live|signup|checkout)(\/|$)/.test(path)
 }
 
-/** Response headers of a preflight for an endpoint with these methods. */
-export function preflightHeaders(methods: readonly string[]): Readonly<Record<string, string>> {
+const KEY_HEADERS = 'authorization, content-type'
+/** Headers that MCP clients in a browser also send. */
+const MCP_HEADERS = `${KEY_HEADERS}, mcp-protocol-version, mcp-method, mcp-name, mcp-session-id, last-event-id`
+
+/** Response headers of a preflight for the endpoint at this path, with these methods. */
+export function preflightHeaders(path: string, methods: readonly string[]): Readonly<Record<string, string>> {
   return {
     ...ORIGIN,
     allow: methods.join(', '),
     'access-control-allow-methods': methods.join(', '),
-    'access-control-allow-headers': 'authorization, content-type',
+    'access-control-allow-headers': path === MCP_PATH ? MCP_HEADERS : KEY_HEADERS,
     'access-control-max-age': '86400',
   }
 }

@@ -1,0 +1,79 @@
+// Cuts results to the size that a model's context has room for, and writes times twice, as Unix milliseconds and as ISO
+// 8601. Invariant: a list is cut between rows only, and its cursor continues with the first row that was left out.
+
+import { type Page, writeCursor } from './page-cursor.ts'
+import type { Shaped } from './tool.ts'
+
+/** Room for the fields of the envelope: cost, height, age and cursor. */
+const ENVELOPE_BYTES = 500
+/** Names of fields that have a time, such as `time`, `T`, `lastTime`, `close_time` and `from_ms`. */
+const TIME_FIELD = /^[tT]$|[tT]ime(?:stamp)?$|_ms$|^(?:created|expires)$/
+/** Unix milliseconds from 2001 to 2096. Durations and heights are outside. */
+const FIRST_MS = 1e12
+const LAST_MS = 4e12
+
+export const isoOf = (ms: number): string => new Date(ms).toISOString()
+
+const isTime = (name: string, value: unknown): value is number =>
+  Number.isInteger(value) && (value as number) > FIRST_MS && (value as number) < LAST_MS && TIME_FIELD.test(name)
+
+/** A copy in which every time has a second field, `<name>_iso`. */
+export function withIsoTimes(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withIsoTimes)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, inner]) =>
+      isTime(name, inner)
+        ? [
+            [name, inner],
+            [`${name}_iso`, isoOf(inner)],
+          ]
+        : [[name, withIsoTimes(inner)]],
+    ),
+  )
+}
+
+const bytesOf = (value: unknown): number => new TextEncoder().encode(JSON.stringify(value) ?? 'null').length
+
+interface Fitted {
+  readonly result: Readonly<Record<string, unknown>>
+  readonly nextCursor?: string
+}
+
+/** The result with as many rows as fit, at least one. `startedMs`: time of the first page. */
+export function fitted({ fields, list }: Shaped, maxBytes: number, page: Page, startedMs: number): Fitted {
+  const fixed = shortened(withIsoTimes(fields), maxBytes - ENVELOPE_BYTES) as Readonly<Record<string, unknown>>
+  if (list === undefined) return { result: fixed }
+  const room = maxBytes - ENVELOPE_BYTES - bytesOf(fixed)
+  const rows: unknown[] = []
+  let used = 0
+  for (const row of list.rows.slice(page.offset)) {
+    const whole = withIsoTimes(row)
+    const sent = rows.length === 0 ? shortened(whole, room) : whole
+    used += bytesOf(sent) + 1
+    if (rows.length > 0 && used > room) break
+    rows.push(sent)
+  }
+  const result = { ...fixed, [list.name]: rows }
+  const offset = page.offset + rows.length
+  if (offset < list.rows.length) return { result, nextCursor: writeCursor({ ...page, offset }, startedMs) }
+  if (!list.next) return { result }
+  return { result, nextCursor: writeCursor({ offset: 0, startedMs, source: list.next }, startedMs) }
+}
+
+/** The value, or an outline of it if it is too large. */
+function shortened(value: unknown, maxBytes: number): unknown {
+  return bytesOf(value) <= maxBytes ? value : outline(value)
+}
+
+const MAX_PARTS = 40
+
+/** Sizes of the parts of a value that is too large to send. */
+function outline(value: unknown) {
+  const entries = typeof value === 'object' && value !== null ? Object.entries(value) : []
+  const parts = entries.slice(0, MAX_PARTS).map(([name, part]) => {
+    const kind = Array.isArray(part) ? `list of ${part.length}` : typeof part
+    return [name.slice(0, 64), `${kind}, ${bytesOf(part)} bytes`]
+  })
+  return { too_large_bytes: bytesOf(value), parts: Object.fromEntries(parts) }
+}
