@@ -22,6 +22,7 @@ const ROOT = {
   info: 'POST /info',
   stream: 'GET /ws?key=<key> (WebSocket)',
   graphql: 'GET /graphql (WebSocket, graphql-transport-ws)',
+  mcp: 'POST /mcp (Model Context Protocol)',
   status: 'GET /status',
   live: 'GET /live (in a browser)',
   console: 'GET /console (in a browser)',

@@ -48,6 +48,7 @@ const GUIDES: Readonly<Record<string, readonly RegExp[]>> = {
   'guides/history-files.md': [],
   // Its programs need backtesters; export.test.ts reads the files.
   'guides/backtests.md': [],
+  'guides/use-from-an-ai-agent.md': [/"credits_cost":"1"/],
   'guides/webhooks.md': [/the signature is valid/],
   'guides/migrate.md': [/"universe":/, /"BTC":"/, /"result":"0x/],
   'operators/run-your-own.md': [/"state":/, /twenty/, /acme/, /"time":\d+/],

@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { ok } from '../../core/result.ts'
 import { PositionSide } from '../../protocol/info/position-shapes.ts'
 import { type Answer, defineTool, PAGED } from './tool.ts'
-import { Coin, End, list, PastHeight, startOr, User } from './tool-fields.ts'
+import { Coin, End, Fields, list, PastHeight, startOr, User } from './tool-fields.ts'
 
 const bodyOf = <T>(answers: readonly Answer[], index = 0) => answers[index]?.body as T
 type Row = Readonly<Record<string, unknown>>
@@ -153,8 +153,8 @@ export const pnlSummary = defineTool({
   output: {
     totalPnl: z.string(),
     winRate: z.number(),
-    totalTrades: z.int(),
-    omittedTrades: z.int(),
+    totalTrades: z.number(),
+    omittedTrades: z.number(),
     volumeTraded: z.string(),
     totalFees: z.string(),
     totalFunding: z.string(),
@@ -176,9 +176,9 @@ export const positions = defineTool({
   input: { coin: Coin, side: PositionSide.optional(), height: PastHeight, ...PAGED },
   output: {
     coin: z.string(),
-    height: z.int(),
-    long: z.looseObject({}).describe('Number of wallets and sum of sizes'),
-    short: z.looseObject({}).describe('Number of wallets and sum of sizes'),
+    height: z.number(),
+    long: Fields.describe('Number of wallets and sum of sizes'),
+    short: Fields.describe('Number of wallets and sum of sizes'),
     positions: list('user, side, szi, lastTime, …'),
   },
   requests: ({ coin, side, height }, { page }) => [
@@ -222,8 +222,8 @@ export const keyUsage = defineTool({
     balance: z.string().describe('Credits left'),
     plan: z.string(),
     spent: z.string(),
-    limits: z.looseObject({}),
-    usage: z.looseObject({}),
+    limits: Fields,
+    usage: Fields,
   },
   requests: () => [
     { path: '/platform/key/', price: 0 },

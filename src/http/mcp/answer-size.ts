@@ -63,17 +63,23 @@ export function fitted({ fields, list }: Shaped, maxBytes: number, page: Page, s
 
 /** The value, or an outline of it if it is too large. */
 function shortened(value: unknown, maxBytes: number): unknown {
-  return bytesOf(value) <= maxBytes ? value : outline(value)
+  const bytes = bytesOf(value)
+  return bytes <= maxBytes ? value : { too_large_bytes: bytes, parts: outline(value, maxBytes / 2) }
 }
 
-const MAX_PARTS = 40
+const MAX_NAME_LENGTH = 64
 
-/** Sizes of the parts of a value that is too large to send. */
-function outline(value: unknown) {
-  const entries = typeof value === 'object' && value !== null ? Object.entries(value) : []
-  const parts = entries.slice(0, MAX_PARTS).map(([name, part]) => {
+/** Kinds and sizes of the first parts of a value. */
+function outline(value: unknown, maxBytes: number): Readonly<Record<string, string>> {
+  const parts: Record<string, string> = {}
+  if (typeof value !== 'object' || value === null) return parts
+  let left = maxBytes
+  for (const [name, part] of Object.entries(value)) {
     const kind = Array.isArray(part) ? `list of ${part.length}` : typeof part
-    return [name.slice(0, 64), `${kind}, ${bytesOf(part)} bytes`]
-  })
-  return { too_large_bytes: bytesOf(value), parts: Object.fromEntries(parts) }
+    const entry = { [name.slice(0, MAX_NAME_LENGTH)]: `${kind}, ${bytesOf(part)} bytes` }
+    left -= bytesOf(entry)
+    if (left < 0) break
+    Object.assign(parts, entry)
+  }
+  return parts
 }

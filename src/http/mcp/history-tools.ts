@@ -5,7 +5,7 @@ import { ok } from '../../core/result.ts'
 import { CATALOGUE } from '../../info/queries/catalogue.ts'
 import { ONE_CREDIT } from '../../metering/tariff.ts'
 import { type Answer, badArgument, type CallContext, defineTool, maxBytesOf, PAGED } from './tool.ts'
-import { End, list, startOr } from './tool-fields.ts'
+import { End, Fields, list, startOr } from './tool-fields.ts'
 
 const bodyOf = <T>(answers: readonly Answer[]) => answers[0]?.body as T
 type Row = Readonly<Record<string, unknown>>
@@ -44,10 +44,10 @@ export const archiveCoverage = defineTool({
   price: '1 credit',
   input: { ...WINDOW, ...PAGED },
   output: {
-    from: z.looseObject({}).nullable().describe('First archived block'),
-    to: z.looseObject({}).nullable().describe('Last archived block'),
-    history: z.looseObject({}).describe('First and last block that fills, candles, trades and positions are read from'),
-    holes: z.int().describe('Number of ranges of missing blocks'),
+    from: Fields.nullable().describe('First archived block'),
+    to: Fields.nullable().describe('Last archived block'),
+    history: Fields.describe('First and last block that fills, candles, trades and positions are read from'),
+    holes: z.number().describe('Number of ranges of missing blocks'),
     newest_holes: list(`The newest ${HOLES_SHOWN}`),
     days: list('day, from_height, to_height, blocks, sizes'),
   },
@@ -113,7 +113,7 @@ export const exportSql = defineTool({
   output: {
     setup: z.array(z.string()).describe('Commands to run first'),
     files: list('sql (the command that loads the file), key, bytes, from_ms, to_ms'),
-    expires_ms: z.int().describe('When the links end'),
+    expires_ms: z.number().describe('When the links end'),
   },
   estimate: (input, call) => {
     return { path: pathOf(call, 'cost', { ...windowOf(input, call.nowMs), products: input.product }), price: 0 }

@@ -8,7 +8,7 @@ import { ok } from '../../core/result.ts'
 import { DAY_MS } from '../../core/time.ts'
 import { foundMarkets, marketsOf, type PerpListing, type SpotListing } from './market-search.ts'
 import { type Answer, badArgument, defineTool, PAGED } from './tool.ts'
-import { Coin, End, list, PastHeight, Px, startOr, UNTRUSTED } from './tool-fields.ts'
+import { Coin, End, Fields, list, PastHeight, Px, startOr, UNTRUSTED } from './tool-fields.ts'
 
 const bodyOf = <T>(answers: readonly Answer[], index: number) => answers[index]?.body as T
 
@@ -38,7 +38,7 @@ export const findMarket = defineTool({
     markets: list(
       `Best match first: coin, kind, dex, and if known name, category, keywords (${UNTRUSTED}), max_leverage`,
     ),
-    matches: z.int().describe('Number of matches'),
+    matches: z.number().describe('Number of matches'),
   },
   requests: () => [
     { info: { type: 'allPerpMetas' } },
@@ -82,8 +82,8 @@ export const marketOverview = defineTool({
     mark_px: Px,
     mid_px: Px,
     oracle_px: Px.describe('Perps only'),
-    best_bid: z.looseObject({}).nullable(),
-    best_ask: z.looseObject({}).nullable(),
+    best_bid: Fields.nullable(),
+    best_ask: Fields.nullable(),
     day_change_percent: Px,
     day_volume_usd: Px.describe('Volume over 24 hours, in the quote token'),
     funding_per_hour: Px.describe('Funding rate per hour as a fraction; perps only'),
@@ -134,8 +134,8 @@ export const orderBook = defineTool({
   },
   output: {
     coin: z.string(),
-    time: z.int(),
-    height: z.int().describe('Block of the book, if it is known'),
+    time: z.number(),
+    height: z.number().describe('Block of the book, if it is known'),
     mid_px: Px,
     spread: Px,
     bids: list('px, sz and n of each level, best first'),
@@ -247,10 +247,12 @@ export const trades = defineTool({
     rows: z.int().min(1).max(TRADES_MAX).optional().describe('Number of trades; default 10'),
     ...PAGED,
   },
-  output: { trades: list('coin, side, px, sz, time, hash, tid, users') },
+  output: { trades: list('side, px, sz, time, tid, users') },
   requests: ({ coin, rows }) => [{ info: { type: 'recentTrades', coin, rows } }],
-  result: (answers, { coin }) =>
-    ok({ fields: { coin }, list: { name: 'trades', rows: bodyOf<readonly unknown[]>(answers, 0) } }),
+  result: (answers, { coin }) => {
+    const rows = bodyOf<readonly { coin: string; hash: string }[]>(answers, 0)
+    return ok({ fields: { coin }, list: { name: 'trades', rows: rows.map(({ coin: _, hash: __, ...row }) => row) } })
+  },
 })
 
 const FUNDING_DAYS = 7

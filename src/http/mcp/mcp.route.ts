@@ -92,8 +92,9 @@ function metadataOf(origin: string) {
   }
 }
 
+/** A client that gets status 200 would wait for the answer with its own id. */
 function refuse({ status, headers, body }: Reply): Response {
-  return new Response(body, { status, headers })
+  return new Response(body, { status: status === 200 ? 400 : status, headers })
 }
 
 function innerRequest({ url, headers: outer }: Request, request: ToolRequest): Request {

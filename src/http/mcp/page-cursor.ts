@@ -15,18 +15,25 @@ export interface Page {
 export const FIRST_PAGE: Page = { offset: 0, startedMs: null, source: '' }
 
 const RADIX = 36
+const MAX_LENGTH = 220
 const FORM = /^(\d{1,6})\.([0-9a-z]{1,10})\.([\x21-\x7e]{0,200})$/
 
 /** A cursor; the parsed value is its page. */
 export const CURSOR = z
   .string()
-  .regex(FORM, 'must be next_cursor of the previous result')
-  .transform(readCursor)
+  .max(MAX_LENGTH)
+  .transform((text, context) => {
+    const page = readCursor(text)
+    if (page === null) context.addIssue({ code: 'custom', message: 'must be next_cursor of the previous result' })
+    return page ?? z.NEVER
+  })
   .optional()
-  .describe('next_cursor of the previous result, with all other arguments unchanged. Each page costs the price again')
+  .describe('next_cursor of the previous result; change no other argument. Each page costs the price again')
 
-function readCursor(text: string): Page {
-  const [, offset = '0', started = '0', source = ''] = FORM.exec(text) ?? []
+function readCursor(text: string): Page | null {
+  const match = FORM.exec(text)
+  if (match === null) return null
+  const [, offset, started = '', source = ''] = match
   return { offset: Number(offset), startedMs: Number.parseInt(started, RADIX), source }
 }
 

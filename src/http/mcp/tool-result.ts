@@ -95,13 +95,13 @@ function remedyOf({ status, retryAfterS = 1 }: ToolFailure, origin: string): str
 /** Schema of the structured content of a tool. */
 export function outputOf({ output }: Tool) {
   return z.object({
-    result: output.optional().describe('Absent if the call failed or dryRun is true'),
-    next_cursor: z.string().optional().describe('Value of cursor for the next page; absent: no more rows'),
-    credits_cost: z.string().describe('Credits that this call was charged'),
-    price: z.string().optional().describe('With dryRun: credits that the call would cost'),
-    block_height: z.int().optional().describe('Block that the result reflects, if it is known'),
-    age_seconds: z.int().optional().describe('Age of a cached answer'),
-    error: z.looseObject({ code: z.string(), message: z.string(), what_to_do: z.string() }).optional(),
+    result: output.optional(),
+    next_cursor: z.string().optional(),
+    credits_cost: z.string().describe('Credits charged'),
+    price: z.string().optional().describe('With dryRun'),
+    block_height: z.number().optional(),
+    age_seconds: z.number().optional(),
+    error: z.unknown().optional(),
   })
 }
 

@@ -69,8 +69,8 @@ const DEFAULT_BYTES = 8_000
 const MAX_BYTES = 64_000
 
 const CALL_FIELDS = {
-  dryRun: z.boolean().optional().describe('If true, returns the price and reads nothing'),
-  maxBytes: z.int().min(1_000).max(MAX_BYTES).optional().describe('Maximum size of the result; default 8000'),
+  dryRun: z.boolean().optional().describe('Return only the price'),
+  maxBytes: z.int().min(1_000).max(MAX_BYTES).optional().describe('Default 8000'),
 }
 
 /** Fields that a tool with a list adds to its input. */

@@ -171,6 +171,7 @@ const INTRO = `# Weir
 
 Send the key as \`Authorization: Bearer <key>\`, on \`/ws\` also as \`?key=<key>\`. Every page below is Markdown. The
 machine-readable definitions are /openapi.json (OpenAPI 3.1), /asyncapi.json (AsyncAPI 3) and /graphql/schema.graphql.
+Agents use the MCP server at /mcp with the same key: /docs/guides/use-from-an-ai-agent.md lists its tools and prices.
 `
 
 /** Link lists by section. */

@@ -24,6 +24,7 @@ const ORDER: readonly string[] = [
   'docs/guides/replay.md',
   'docs/guides/backtests.md',
   'docs/guides/pipelines.md',
+  'docs/guides/use-from-an-ai-agent.md',
   'docs/guides/migrate.md',
   'examples/README.md',
   'docs/reference/authentication.md',
