@@ -12,7 +12,7 @@ const TIME_FIELD = /^[tT]$|[tT]ime(?:stamp)?$|_ms$|^(?:created|expires)$/
 const FIRST_MS = 1e12
 const LAST_MS = 4e12
 
-export const isoOf = (ms: number): string => new Date(ms).toISOString()
+const isoOf = (ms: number): string => new Date(ms).toISOString()
 
 const isTime = (name: string, value: unknown): value is number =>
   Number.isInteger(value) && (value as number) > FIRST_MS && (value as number) < LAST_MS && TIME_FIELD.test(name)
@@ -42,7 +42,7 @@ interface Fitted {
 
 /** The result with as many rows as fit, at least one. `startedMs`: time of the first page. */
 export function fitted({ fields, list }: Shaped, maxBytes: number, page: Page, startedMs: number): Fitted {
-  const fixed = shortened(withIsoTimes(fields), maxBytes - ENVELOPE_BYTES) as Readonly<Record<string, unknown>>
+  const fixed = fittedFields(fields, maxBytes - ENVELOPE_BYTES)
   if (list === undefined) return { result: fixed }
   const room = maxBytes - ENVELOPE_BYTES - bytesOf(fixed)
   const rows: unknown[] = []
@@ -59,6 +59,18 @@ export function fitted({ fields, list }: Shaped, maxBytes: number, page: Page, s
   if (offset < list.rows.length) return { result, nextCursor: writeCursor({ ...page, offset }, startedMs) }
   if (!list.next) return { result }
   return { result, nextCursor: writeCursor({ offset: 0, startedMs, source: list.next }, startedMs) }
+}
+
+/** The fields; while they are too large, the largest is replaced with its outline. */
+function fittedFields(fields: Shaped['fields'], maxBytes: number): Shaped['fields'] {
+  const sent = withIsoTimes(fields) as Record<string, unknown>
+  const whole = new Map(Object.entries(sent).map(([name, value]) => [name, bytesOf(value)]))
+  for (let used = bytesOf(sent); used > maxBytes && whole.size > 0; used = bytesOf(sent)) {
+    const [[name, bytes] = ['', 0]] = [...whole].sort(([, a], [, b]) => b - a)
+    whole.delete(name)
+    sent[name] = shortened(sent[name], Math.min(bytes - 1, maxBytes - (used - bytes)))
+  }
+  return sent
 }
 
 /** The value, or an outline of it if it is too large. */

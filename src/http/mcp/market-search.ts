@@ -67,9 +67,9 @@ function perpOf(
 
 /** Markets that match the query, best first; delisted ones last among equals. */
 export function foundMarkets(markets: readonly FoundMarket[], query: string): FoundMarket[] {
-  const wanted = query.trim().toLowerCase()
+  const text = query.trim().toLowerCase()
   return markets
-    .map((market) => ({ market, rank: rankOf(market, wanted) }))
+    .map((market) => ({ market, rank: rankOf(market, text) }))
     .filter(({ rank }) => rank < NO_MATCH)
     .sort((a, b) => a.rank - b.rank || Number(a.market.is_delisted ?? false) - Number(b.market.is_delisted ?? false))
     .map(({ market }) => market)
@@ -78,13 +78,13 @@ export function foundMarkets(markets: readonly FoundMarket[], query: string): Fo
 const NO_MATCH = 5
 
 /** 0: the symbol itself; then its start, name or keyword, category, and part of any of them. */
-function rankOf({ coin, dex, symbol, name, category, keywords = [] }: FoundMarket, wanted: string): number {
+function rankOf({ coin, dex, symbol, name, category, keywords = [] }: FoundMarket, text: string): number {
   const symbols = [coin, dex ? coin.slice(dex.length + 1) : coin, symbol ?? coin, symbol?.split('/')[0] ?? coin]
   const lower = symbols.map((each) => each.toLowerCase())
   const words = [name ?? '', ...keywords].map((each) => each.toLowerCase())
-  if (lower.includes(wanted)) return 0
-  if (words.includes(wanted)) return 1
-  if (lower.some((each) => each.startsWith(wanted))) return 2
-  if (category?.toLowerCase() === wanted) return 3
-  return [...lower, ...words].some((each) => each.includes(wanted)) ? 4 : NO_MATCH
+  if (lower.includes(text)) return 0
+  if (words.includes(text)) return 1
+  if (lower.some((each) => each.startsWith(text))) return 2
+  if (category?.toLowerCase() === text) return 3
+  return [...lower, ...words].some((each) => each.includes(text)) ? 4 : NO_MATCH
 }

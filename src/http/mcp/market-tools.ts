@@ -4,6 +4,7 @@ import Big from 'big.js'
 import * as z from 'zod'
 import { INTERVAL_MS, INTERVALS } from '../../core/candle-interval.ts'
 import { dexOf, marketTypeOf } from '../../core/coin.ts'
+import { UNSIGNED_DECIMAL } from '../../core/decimal.ts'
 import { ok } from '../../core/result.ts'
 import { DAY_MS } from '../../core/time.ts'
 import { foundMarkets, marketsOf, type PerpListing, type SpotListing } from './market-search.ts'
@@ -120,6 +121,8 @@ export const marketOverview = defineTool({
 
 const DEPTH_OF_L2_BOOK = 20
 const DEFAULT_DEPTH = 10
+/** Two sides fit into a result of the default size. */
+const MAX_DEPTH = 80
 
 export const orderBook = defineTool({
   name: 'order_book',
@@ -129,7 +132,7 @@ export const orderBook = defineTool({
   price: '1 credit now, 10 credits at a height',
   input: {
     coin: Coin,
-    depth: z.int().min(1).max(100).optional().describe('Levels per side; default 10'),
+    depth: z.int().min(1).max(MAX_DEPTH).optional().describe('Levels per side; default 10'),
     height: PastHeight,
   },
   output: {
@@ -176,7 +179,11 @@ export const slippage = defineTool({
   input: {
     coin: Coin,
     side: z.enum(['buy', 'sell']),
-    size: z.string().max(64).describe('Size of the order in units of the coin, as a decimal string such as "0.5"'),
+    size: z
+      .string()
+      .max(64)
+      .regex(UNSIGNED_DECIMAL, 'must be a decimal string such as "0.5"')
+      .describe('Size of the order in units of the coin, as a decimal string such as "0.5"'),
     height: PastHeight,
   },
   output: {

@@ -10,10 +10,13 @@ import { outputOf } from './tool-result.ts'
 import { TOOLS } from './tools.ts'
 
 const SERVER = { name: 'weir', title: 'Weir', version: '1' }
+/** The lists never change while a client is connected. */
+const FIXED = { listChanged: false }
+const CAPABILITIES = { tools: FIXED, resources: FIXED, prompts: FIXED }
 
 /** `body`: the JSON of the request, which was read already. */
 export function serveMcp(request: Request, body: unknown, caller: Caller): Promise<Response> {
-  // A client that listens for changes of lists would wait in vain, because they do not change.
+  // A stream of changes would stay open and never have one.
   const options = { maxSubscriptions: 0, keepAliveMs: 0 }
   return createMcpHandler(() => serverOf(caller), options).fetch(request, { parsedBody: body })
 }
@@ -30,7 +33,7 @@ const described = TOOLS.map((tool) => ({
 }))
 
 function serverOf(caller: Caller): McpServer {
-  const server = new McpServer(SERVER, { instructions: INSTRUCTIONS })
+  const server = new McpServer(SERVER, { instructions: INSTRUCTIONS, capabilities: CAPABILITIES })
   for (const { tool, config } of described)
     server.registerTool(tool.name, config, (input) => callTool(tool, input, caller))
   for (const { uri, path, title, description, mimeType } of PAGES)

@@ -6,7 +6,7 @@ import { parseJson } from '../../core/json.ts'
 import { fitted } from './answer-size.ts'
 import { type Answer, maxBytesOf, pageOf, type Shaped, type Tool, type ToolFailure } from './tool.ts'
 
-/** What the HTTP answers of one call said about themselves. */
+/** Cost, height and age of the HTTP answers of one call. */
 export interface CallFacts {
   readonly costMicro: MicroCredits
   /** Lowest block that an answer reflects; null: unknown. */
@@ -79,7 +79,7 @@ export function failureOf({ status, headers, text }: SurfaceReply): ToolFailure 
   }
 }
 
-/** What a model should do, or say to its user. */
+/** Advice to the model: what to do next, or what to tell its user. */
 function remedyOf({ status, retryAfterS = 1 }: ToolFailure, origin: string): string {
   if (status === 401) return 'Ask the user to set a valid key, as "Authorization: Bearer <key>", in the MCP client.'
   if (status === 402)

@@ -1,4 +1,4 @@
-// What a tool is: its input and output schema, the requests that it makes, and how their answers become a result. A tool
+// The interface of a tool: its input and output schema, its requests, and how their answers become a result. A tool
 // makes no request itself. The server sends them to the gateway's own surfaces with the caller's key, so prices, limits
 // and failures are theirs.
 
@@ -15,7 +15,7 @@ export type ToolRequest =
   | { readonly info: { readonly type: string; readonly [field: string]: unknown } }
   | { readonly path: string; readonly price: MicroCredits }
 
-/** What a tool knows about its call. `nowMs` is the time of the first page, so that all pages have the same window. */
+/** The circumstances of a call. `nowMs` is the time of the first page, so that all pages have the same window. */
 export interface CallContext {
   readonly chain: string
   readonly origin: string
@@ -76,7 +76,7 @@ const CALL_FIELDS = {
 /** Fields that a tool with a list adds to its input. */
 export const PAGED = { cursor: CURSOR }
 
-/** What every call may contain, whatever its tool. */
+/** Parsed fields that the calls of all tools share. */
 interface CallFields {
   readonly dryRun?: boolean | undefined
   readonly maxBytes?: number | undefined
@@ -95,7 +95,7 @@ export function defineTool<const Fields extends z.ZodRawShape>(definition: ToolD
   return {
     ...tool,
     input: z.strictObject({ ...input, ...CALL_FIELDS }),
-    // A result that is too large has an outline instead of its fields.
+    // Fields that a market or a wallet does not have are absent.
     output: z.looseObject(output).partial(),
   } as unknown as Tool
 }

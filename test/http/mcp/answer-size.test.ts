@@ -56,9 +56,22 @@ describe('pages of a list', () => {
       { a: 1 },
     ])
     expect(second).toBeUndefined()
-    expect(fitted({ fields: { value: large } }, 2_000, FIRST_PAGE, STARTED_MS).result).toMatchObject({
-      parts: { value: expect.stringMatching(/^object, \d+ bytes$/) },
+  })
+
+  it('outline the largest fields only', () => {
+    const fields = {
+      balance: '5',
+      usage: { by_day: Array(400).fill({ credits: '1' }) },
+      limits: { all: 'x'.repeat(900) },
+    }
+    const { result } = fitted({ fields }, 2_000, FIRST_PAGE, STARTED_MS)
+    expect(result).toEqual({
+      ...fields,
+      usage: { too_large_bytes: bytes(fields.usage), parts: { by_day: 'list of 400, 6401 bytes' } },
     })
+    const least = fitted({ fields }, 1_000, FIRST_PAGE, STARTED_MS).result
+    expect(least).toMatchObject({ balance: '5', limits: { too_large_bytes: bytes(fields.limits) } })
+    expect(bytes(least)).toBeLessThan(500)
   })
 })
 

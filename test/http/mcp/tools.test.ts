@@ -75,7 +75,7 @@ async function call(name: string, args: object = {}, send: (request: ToolRequest
   }
   expect(texts).toEqual([{ type: 'text', text: JSON.stringify(content) }])
   expect(outputOf(tool).safeParse(content)).toMatchObject({ success: true })
-  return { content: content as Content, isError, requests }
+  return { content: content as unknown as Content, isError, requests }
 }
 
 const HEIGHT = { height: 42 }
@@ -159,6 +159,14 @@ describe('results', () => {
     expect(book.content.result).toMatchObject({ spread: String(ask - bid), bids: [{ px: bid }] })
   })
 
+  it('have room for the deepest book', async () => {
+    const side = Array(100).fill({ px: '0.0000123456', sz: '123456789.0', n: 12 })
+    const book = () => reply({ time: NOW_MS, height: 1, levels: [side, side] })
+    const { content } = await call('order_book', { coin: 'kPEPE', depth: 80 }, book)
+    expect(content.result.asks).toHaveLength(80)
+    expect(JSON.stringify(content).length).toBeLessThan(8_000)
+  })
+
   it('say which DEXes did not answer', async () => {
     const { content } = await call('account_overview', { user: USER }, answerOf)
     expect(content.result).toMatchObject({ unknown_dexes: ['xyz'], accounts: [{ dex: 'native' }] })
@@ -187,7 +195,7 @@ describe('results', () => {
 describe('windows', () => {
   const windowOf = async (args: object) => {
     const { requests } = await call('candles', { coin: 'BTC', interval: '1m', ...args })
-    return (requests[0] as { info: { req: object } }).info.req
+    return (requests[0] as unknown as { info: { req: object } }).info.req
   }
 
   it('are the same on every page', async () => {
