@@ -122,7 +122,7 @@ export const marketOverview = defineTool({
 const DEPTH_OF_L2_BOOK = 20
 const DEFAULT_DEPTH = 10
 /** Two sides fit into a result of the default size. */
-const MAX_DEPTH = 80
+const MAX_DEPTH = 70
 
 export const orderBook = defineTool({
   name: 'order_book',
