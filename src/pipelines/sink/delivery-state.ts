@@ -53,9 +53,13 @@ export interface BillingState extends Usage {
   readonly ended?: { readonly atMs: number; readonly words: string }
 }
 
-/** Blocks up to height `readTo` are read for the rows of a repair. `resume`: where to continue after it. */
+/**
+ * Blocks up to height `readTo` are read for the rows of a repair. `resume`: where to continue after it. `isReread`: the
+ * fold is that of `rereadFold`.
+ */
 interface RepairInFlight extends RepairedHeights {
   readonly readTo: number
+  readonly isReread: boolean
   readonly resume: ReaderState
 }
 

@@ -27,12 +27,14 @@ export function afterFinding(
   const height = readFrom === undefined ? from : Math.max(readFrom, read)
   const readTo = readFrom === undefined ? to : next - 1
   const start = { place: { height }, epoch: null, timeMs: 0, fold: null }
-  return { at: start, repair: { id: found.id, from, to, readTo, resume: at } }
+  return { at: start, repair: { id: found.id, from, to, readTo, isReread: readFrom !== undefined, resume: at } }
 }
 
 /** The state after the last row of a repair. `after`: where reading for it has ended. */
 export function afterRepair({ repair }: Pick<RepairState, 'repair'>, after: ReaderState | null): Partial<RepairState> {
-  return repair ? { at: cursorAfter(repair.resume, after), repair: null, repairedTo: repair.id } : {}
+  if (!repair) return {}
+  const { id, isReread, resume } = repair
+  return { at: isReread ? cursorAfter(resume, after) : resume, repair: null, repairedTo: id }
 }
 
 function cursorAfter(resume: ReaderState, after: ReaderState | null): ReaderState {

@@ -407,7 +407,11 @@ it('keeps the state with which the cursor continues as long as the repair, whate
   await apply('pipe_fold', { status: 'paused' })
   const at = (height: number, fold: string) => ({ place: { height }, epoch: null, timeMs: 0, fold })
   const resume = at(9, 'x'.repeat(3_000_000))
-  const before = { ...INITIAL_DELIVERY, at: at(4, '{}'), repair: { id: 3, from: 4, to: 5, readTo: 8, resume } }
+  const before = {
+    ...INITIAL_DELIVERY,
+    at: at(4, '{}'),
+    repair: { id: 3, from: 4, to: 5, readTo: 8, isReread: true, resume },
+  }
   const after = { ...INITIAL_DELIVERY, at: resume }
   await runInDurableObject(live.SINK.getByName(`${env.CHAIN}/pipe_fold`), (_, { storage }) => {
     for (const state of [before, after]) {
