@@ -2,11 +2,9 @@
 // would dominate the cost of short pages.
 
 import { constants, gunzipSync, gzipSync } from 'node:zlib'
-import { sleep } from '../../core/timers.client.ts'
+import { turns } from '../../core/timers.client.ts'
 import { toColumns, toLines } from './page-columns.ts'
 
-/** Yields to other work after this many characters, which take about 5 ms. */
-const TURN_CHARS = 128 * 1024
 /** Fixed cost of a page, expressed in characters. */
 const PAGE_CHARS = 512
 /**
@@ -16,14 +14,11 @@ const PAGE_CHARS = 512
 const GZIP = { strategy: constants.Z_FILTERED, memLevel: 6 } as const
 
 const decoder = new TextDecoder()
-let chars = 0
+/** All packing of an isolate shares a thread. */
+const takeTurn = turns()
 
 export async function packPage(text: string): Promise<Uint8Array> {
-  chars += PAGE_CHARS + text.length
-  if (chars > TURN_CHARS) {
-    chars = 0
-    await sleep(0)
-  }
+  await takeTurn(PAGE_CHARS + text.length)
   return gzipSync(toColumns(text), GZIP)
 }
 
