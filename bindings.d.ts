@@ -30,8 +30,11 @@ declare namespace Cloudflare {
     RPC_CHAINS: string
     CHECKOUT: string
     CHECKOUT_PRICES: string
+    INVOICE: string
+    X402: string
     SIGNUP: string
     SIGNUP_SETTINGS: string
+    SITE_LINKS: string
     PUBLIC_URL: string
     ADMIN_TOKEN: string
     FEED_TOKEN: string
@@ -43,6 +46,7 @@ declare namespace Cloudflare {
     CREDIT_METER: DurableObjectNamespace<import("./src/live").CreditMeter>
     SOURCE_BUDGET: DurableObjectNamespace<import("./src/live").SourceBudget>
     MONITOR: DurableObjectNamespace<import("./src/live").Monitor>
+    PAYER: DurableObjectNamespace<import("./src/live").Payer>
     ORDER_BOOK: DurableObjectNamespace<import("./src/jobs").OrderBook>
     ARCHIVER: DurableObjectNamespace<import("./src/jobs").Archiver>
     COMPACTOR: DurableObjectNamespace<import("./src/jobs").Compactor>
@@ -62,6 +66,7 @@ declare namespace Cloudflare {
     SQL_RUNNERS: string
     SQL_TOKEN: string
     SQL_RUNNER: DurableObjectNamespace<import("./src/sql").SqlRunner>
+    REQUEST_LOG_HOURS: string
     ALERT_URL: string
   }
 }

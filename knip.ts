@@ -15,8 +15,8 @@ export default {
     'src/**/main.node.ts!',
     'src/cli/launch/gateway.node.ts!',
     'src/console/{console,live/live,status/status}.tsx!',
-    'src/console/docs/docs.dom.ts!',
-    'src/cli/{admin,backfill,export,keys,repair,replay,watch}.node.ts!',
+    'src/console/{site,docs/docs,landing/landing}.dom.ts!',
+    'src/cli/{admin,backfill,export,keys,pay,repair,replay,watch}.node.ts!',
     // Entry points of the client package, which scripts/build-client.ts builds.
     'src/client/{create-client.client,books.client,schemas}.ts!',
     'test/conformance/package/{contract.ts,use.mts}',
@@ -39,7 +39,8 @@ export default {
     'test/rehearsal/account/probe.worker.ts',
   ],
   project: ['src/**/*.{ts,tsx}!', 'scripts/**!', 'test/**/*.ts', '*.ts'],
-  ignoreDependencies: ['weir-client', '@stryker-mutator/vitest-runner'],
+  // The font is named in a style sheet.
+  ignoreDependencies: ['weir-client', '@stryker-mutator/vitest-runner', '@fontsource-variable/inter'],
   // Installed on the machine, or missing: tests of PostgreSQL with TLS use it.
   ignoreBinaries: ['openssl', 'promtool'],
   ignoreExportsUsedInFile: process.argv.includes('--production'),

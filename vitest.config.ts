@@ -26,6 +26,20 @@ const otherObjects = [
   .filter(({ script_name: script }) => script === undefined)
   .map(({ name, class_name: className }) => [name, { className, useSQLite: true }])
 
+/** Two networks, the second with a node. */
+const PAYMENT_NETWORKS = [{}, { rpcUrl: 'https://node.example' }].map((more, i) => ({
+  payTo: `0x${'c'.repeat(40)}`,
+  network: `eip155:${i + 1}`,
+  asset: { address: `0x${'b'.repeat(40)}`, symbol: 'USDC', decimals: 6, name: 'USD Coin', version: '2' },
+  facilitator: 'https://facilitator.example',
+  creditsPerUsd: '1000',
+  leastUsd: '0.005',
+  multiple: '1',
+  topUp: { leastUsd: '1', mostUsd: '1000' },
+  plan: 'entry',
+  ...more,
+}))
+
 const migrations = {
   ACCOUNTS: await readD1Migrations('schemas/d1/accounts'),
   USAGE: await readD1Migrations('schemas/d1/usage'),
@@ -46,6 +60,8 @@ const within = (longestMs: number, filesPerCore = 1) => ({
 
 /** Sets a certificate in the environment, which Miniflare reads when it is loaded. */
 const LOADS_MINIFLARE = 'test/conformance/postgres.test.ts'
+/** These tests use a core for a few seconds, and wait for a segment or a file of the archive the rest of their time. */
+const WAIT_FOR_MINUTES = ['test/conformance/repair.test.ts', 'test/conformance/archive.test.ts']
 
 export default defineConfig({
   test: {
@@ -60,7 +76,8 @@ export default defineConfig({
           isolate: false,
           // Each project has its own group, because all projects of a group must have the same number of workers.
           sequence: { groupOrder: 0 },
-          ...within(5_000),
+          // In `npm test`, the other projects go first.
+          ...within(15_000),
         },
       },
       {
@@ -74,6 +91,7 @@ export default defineConfig({
               bindings: {
                 ...jobs.vars,
                 MIGRATIONS: migrations,
+                X402: JSON.stringify(PAYMENT_NETWORKS),
                 SQL_RUNNERS: '1',
                 SQL_TOKEN: '',
                 PIPELINE_MINUTE_CREDITS: '0',
@@ -106,7 +124,7 @@ export default defineConfig({
         test: {
           name: 'conformance',
           include: ['test/conformance/**/*.test.ts'],
-          exclude: [LOADS_MINIFLARE],
+          exclude: [LOADS_MINIFLARE, ...WAIT_FOR_MINUTES],
           globalSetup: ['test/conformance/build.ts'],
           // With isolation, each file would load Miniflare and wrangler again, which takes 4 s of CPU time.
           isolate: false,
@@ -122,6 +140,15 @@ export default defineConfig({
           ...within(10_000, 1.5),
           // In parallel with the others. In a group of its own, it would use one core while it starts its servers.
           sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        test: {
+          name: 'minutes',
+          include: WAIT_FOR_MINUTES,
+          globalSetup: ['test/conformance/build.ts'],
+          ...within(10_000, 1.5),
+          sequence: { groupOrder: 3 },
         },
       },
     ],

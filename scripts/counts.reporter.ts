@@ -1,5 +1,5 @@
 // Prints a list of failures and one line of counts at the end of a test run, for .ci/run and for people. `npm test` runs
-// vitest twice. It receives both results as messages and prints them at the end.
+// several vitest processes. It receives their results as messages and prints them at the end.
 
 import type { Reporter, SerializedError, TestModule } from 'vitest/node'
 
@@ -7,7 +7,7 @@ interface Counts {
   readonly passed: number
   readonly failed: number
   readonly skipped: number
-  /** Name of each failed test, and the first line of its error. */
+  /** Name of each failed test, the first lines of its error (a browser's error names the element in the third), and its place. */
   readonly failures: readonly string[]
 }
 
@@ -15,8 +15,17 @@ export function countsText({ passed, failed, skipped, failures }: Counts): strin
   return ['', ...failures, `${passed} passed, ${failed} failed${skipped ? `, ${skipped} skipped` : ''}`].join('\n')
 }
 
-const lineOf = (name: string, errors: readonly SerializedError[] | undefined) =>
-  `FAILED ${name}: ${errors?.[0]?.message.split('\n', 1)[0]}`
+const lineOf = (name: string, errors: readonly SerializedError[] | undefined) => {
+  const { message = '', stack = '' } = errors?.[0] ?? {}
+  const place = /\btest\/\S+\.ts:\d+/.exec(stack)?.[0]
+  const text = message
+    .split('\n')
+    .slice(0, 4)
+    .map((line) => line.trim())
+    .filter(Boolean)
+    .join(' ')
+  return `FAILED ${name}: ${text}${place === undefined ? '' : ` (${place})`}`
+}
 
 export default class CountsReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly SerializedError[]): void {

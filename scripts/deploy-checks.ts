@@ -3,12 +3,14 @@
 
 import type * as z from 'zod'
 import { ArchiveSettings } from '../src/archive/archive/archive-settings.ts'
+import { PayerSettings } from '../src/billing/x402/settings.ts'
 import { isWithin, ownDomains } from '../src/core/egress.ts'
 import { INVALID_TOKEN_MESSAGE, SECRET_MIN_LENGTH, TOKEN } from '../src/core/secret.ts'
 import { parseWith } from '../src/core/validation-errors.ts'
 import { GatewaySettings, missingDependencies } from '../src/env.ts'
 import { CATALOGUE } from '../src/info/queries/catalogue.ts'
 import { upstreamTypesOf, usesUpstream } from '../src/info/query.ts'
+import { RequestLogSettings } from '../src/metering/request-log/log-settings.ts'
 import { AlertSettings } from '../src/monitor/alert-settings.ts'
 import { SinkSettings } from '../src/pipelines/sink/sink-settings.ts'
 import { SqlSettings } from '../src/pipelines/sql/sql-api.ts'
@@ -31,6 +33,9 @@ export interface GatewayConfig extends WorkerConfig {
   readonly secrets?: { readonly required?: readonly string[] } | undefined
   readonly routes?: readonly (string | { readonly pattern: string })[] | undefined
 }
+
+/** All variables of the live Worker. */
+const LIVE_SETTINGS = AlertSettings.extend(PayerSettings.shape).extend(RequestLogSettings.shape)
 
 /** The Workers to deploy: all, the gateway, those of background work, or all when none of them exists yet. */
 export type Scope = 'all' | 'routes' | 'jobs' | 'first'
@@ -87,7 +92,7 @@ export function deployFindings(facts: DeployFacts): Finding[] {
     ...bindingFindings(gateway),
     ...archiveFindings(gateway, isDeployed('jobs')),
     ...variableFindings(WORKERS.gateway, GatewaySettings, gateway.vars),
-    ...variableFindings(WORKERS.live, AlertSettings, live.vars),
+    ...variableFindings(WORKERS.live, LIVE_SETTINGS, live.vars),
     ...(isDeployed('jobs')
       ? variableFindings(WORKERS.jobs, ArchiveSettings.extend(SinkSettings.shape), jobs.vars)
       : []),

@@ -21,9 +21,14 @@ import {
   channelTable,
   closeCodesTable,
   dataCallsTable,
+  errorCodesTable,
   infoTable,
+  metricsTable,
   pipelineCallsTable,
+  planCreditsTable,
+  planLimitsTable,
   platformCallsTable,
+  pricesTable,
 } from './document-tables.ts'
 import { feederStatusTable, statusTable } from './field-table.ts'
 import { withPart } from './marked.ts'
@@ -59,11 +64,16 @@ const FOLDERS: Readonly<Record<string, () => Readonly<Record<string, unknown>>>>
 const PARTS: readonly (readonly [path: string, name: string, text: () => string])[] = [
   ['docs/reference/info.md', 'info types', infoTable],
   ['docs/reference/websocket.md', 'channels', channelTable],
+  ['docs/reference/errors.md', 'error codes', errorCodesTable],
   ['docs/reference/errors.md', 'close codes', closeCodesTable],
+  ['docs/reference/pricing.md', 'prices', pricesTable],
+  ['docs/reference/pricing.md', 'plan credits', planCreditsTable],
+  ['docs/reference/rate-limits.md', 'plan limits', planLimitsTable],
   ['docs/reference/rest.md', 'platform calls', platformCallsTable],
   ['docs/reference/rest.md', 'data calls', dataCallsTable],
   ['docs/reference/pipelines.md', 'pipeline calls', pipelineCallsTable],
   ['docs/operators/reference/costs.md', 'month', monthTable],
+  ['docs/operators/reference/metrics.md', 'metrics', metricsTable],
   ['docs/operators/reference/status.md', 'status', statusTable],
   ['docs/operators/reference/status.md', 'feeder status', feederStatusTable],
 ]

@@ -6,14 +6,13 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 const LONGEST = [
   'soak',
-  'repair',
   'console',
-  'archive',
   'sim',
   'package',
+  // A browser takes a core. Behind the others, it seldom runs beside that of `console`.
+  'owner',
   'fresh',
   'guides',
-  // A browser takes a core. Behind the others, it seldom runs beside that of `console`.
   'pages',
   'pipelines',
   'kills',

@@ -2,6 +2,7 @@
 // Ends with `N passed, N failed`.
 import { spawn } from 'node:child_process'
 import { chmodSync, mkdtempSync, rmSync, statfsSync } from 'node:fs'
+import { constants, setPriority } from 'node:os'
 import { join } from 'node:path'
 import { check } from './check.mjs'
 import { countsText } from './counts.reporter.ts'
@@ -9,17 +10,26 @@ import { countsText } from './counts.reporter.ts'
 // Shared, because hundreds of processes compile the same files.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, '../node_modules/.cache/compiled')
 inMemory()
-/** Runs the projects one after the other. Tests of the built product have time limits of seconds, which a busy machine would exceed. */
-const BOTH = [
-  ['--project', 'conformance*'],
-  ['--project', 'pure', '--project', 'workers'],
+/**
+ * Sets of vitest runs, one set after the other. Tests of the built product have time limits of seconds, which a busy
+ * machine would exceed, so those of the second set do not run beside them.
+ */
+const SETS = [
+  [
+    ['--project', 'conformance*'],
+    ['--project', 'minutes'],
+  ],
+  [
+    ['--project', 'workers'],
+    ['--project', 'pure', 'test/feeder'],
+  ],
 ]
+/** Computes while the others wait, at a lower priority. Tests of the feeder kill programs in the middle of their work. */
+const BESIDE = ['--project', 'pure', '--exclude', 'test/feeder/**']
 
 const paths = process.argv.slice(2)
 const unchecked = paths.length > 0 ? [] : await check()
-const sets = paths.length > 0 ? [paths] : BOTH
-const runs = []
-if (unchecked.length === 0) for (const set of sets) runs.push(await vitest(set))
+const runs = unchecked.length > 0 ? [] : paths.length > 0 ? [await vitest(paths)] : await all()
 const sum = (name) => runs.reduce((total, { counts }) => total + counts[name], 0)
 console.log(
   countsText({
@@ -51,9 +61,18 @@ function freeBytes(disk) {
   }
 }
 
+async function all() {
+  const beside = vitest(BESIDE, constants.priority.PRIORITY_LOW)
+  const runs = []
+  for (const set of SETS) runs.push(...(await Promise.all(set.map((args) => vitest(args)))))
+  return [await beside, ...runs]
+}
+
 /** Exit code and counts of the reporter. A run that crashes before it reports counts has failed. */
-function vitest(args) {
+function vitest(args, priority = null) {
   const child = spawn('vitest', ['run', ...args], { stdio: ['inherit', 'inherit', 'inherit', 'ipc'] })
+  // Before it has started other processes, which inherit the priority.
+  if (priority !== null && child.pid !== undefined) setPriority(child.pid, priority)
   let counts = null
   child.on('message', (message) => {
     counts = message

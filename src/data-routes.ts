@@ -15,7 +15,7 @@ import type { Services } from './services.ts'
 type Env = Cloudflare.Env
 export type App = Hono<{ Bindings: Env }>
 
-/** Endpoints that `/` lists for API clients; browsers are redirected to /live. */
+/** Endpoints that `/` lists for API clients; browsers get a page. */
 const ROOT = {
   name: 'Weir',
   docs: 'GET /docs',
@@ -52,7 +52,7 @@ export function dataRoutes(services: Services): App {
   app.get('/status', async ({ req }, next) => (isBrowser(req.raw) ? await pageOf(env, req.raw) : null) ?? next())
   const feed = { log: () => objects.log(), sources: () => sourcesStatus(services), nowMs: now }
   app.route('/', feedRoutes<Env>({ ...feed, logStatus: services.logStatus, wrongToken }))
-  app.get('/', (c) => (isBrowser(c.req.raw) ? c.redirect('/live') : c.json(ROOT)))
+  app.get('/', (c, next) => (isBrowser(c.req.raw) ? next() : c.json(ROOT, 200, { vary: 'accept' })))
   built = app
   return app
 }

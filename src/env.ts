@@ -2,9 +2,12 @@
 
 import * as z from 'zod'
 import { TOKEN_COINS_MAX } from './accounts/stream-token.ts'
+import { INVOICE, taxedPriceError } from './billing/checkout/invoice-terms.ts'
 import { CheckoutPrices } from './billing/checkout/prices.ts'
+import { X402 } from './billing/x402/settings.ts'
 import { Count, JsonText, LiveSettings, readVariables, Switch } from './core/variables.ts'
 import { SignUpSettings } from './http/signup/signup-bounds.ts'
+import { SiteLinks } from './http/site/site-links.ts'
 import { RELAY_REGIONS, type RelayRegion } from './relay/sockets/region.ts'
 import { RpcChains } from './rpc/chains.ts'
 import { parseSources } from './upstream/sources.ts'
@@ -60,9 +63,15 @@ export const GatewaySettings = LiveSettings.extend({
   /** Payment provider for credits. */
   CHECKOUT: z.enum(['off', 'manual', 'stripe'], 'must be "off", "manual" or "stripe"'),
   CHECKOUT_PRICES: JsonText(CheckoutPrices),
+  /** Seller, tax and terms of invoices. Null: orders have no invoices. */
+  INVOICE,
+  /** Networks on which wallets pay. Empty: none. */
+  X402,
   /** Delivery of sign-up links: the gateway's log or the operator's mailer. */
   SIGNUP: z.enum(['off', 'log', 'http'], 'must be "off", "log" or "http"'),
   SIGNUP_SETTINGS: JsonText(SignUpSettings),
+  /** The operator's own pages, such as terms and support. */
+  SITE_LINKS: JsonText(SiteLinks),
 })
 export type GatewaySettings = z.infer<typeof GatewaySettings>
 
@@ -73,9 +82,23 @@ export function gatewaySettings(env: object): GatewaySettings {
   return settings
 }
 
-/** Missing variables that other settings require, one sentence each. */
-export function missingDependencies({ CHECKOUT, SIGNUP, SIGNUP_SETTINGS, PUBLIC_URL }: GatewaySettings): string[] {
+/** Missing variables that other settings require, and contradictions between settings, one sentence each. */
+export function missingDependencies({
+  CHECKOUT,
+  CHECKOUT_PRICES,
+  INVOICE: terms,
+  SIGNUP,
+  SIGNUP_SETTINGS,
+  X402: networks,
+  PUBLIC_URL,
+}: GatewaySettings): string[] {
+  // A facilitator of this machine is that of a simulated exchange.
+  const isSelling = networks.some(({ facilitator }) => facilitator.startsWith('https:'))
+  const tooHigh = taxedPriceError(CHECKOUT_PRICES, terms)
   return [
+    ...(tooHigh === null ? [] : [tooHigh]),
+    // Wallets sign for its host, which a request could forge.
+    ...(isSelling && !PUBLIC_URL ? ['PUBLIC_URL: required when X402 has a network'] : []),
     ...(CHECKOUT === 'stripe' && !PUBLIC_URL ? ['PUBLIC_URL: required when CHECKOUT is "stripe"'] : []),
     ...(SIGNUP === 'http' && !PUBLIC_URL ? ['PUBLIC_URL: required when SIGNUP is "http"'] : []),
     ...(SIGNUP === 'http' && !SIGNUP_SETTINGS.mailer

@@ -6,6 +6,8 @@ import { admit, withDataAccess } from './accounts/key-record.ts'
 import { keyFromD1 } from './accounts/key-records.store.ts'
 import { storeRefusals } from './accounts/refusals.store.ts'
 import type { RefusalBatch } from './accounts/refused-calls.ts'
+import type { Purchase } from './billing/checkout/purchase.ts'
+import type { BookUnclear, SettledPayment } from './billing/x402/booking.ts'
 import { countedStores } from './core/counted-stores.client.ts'
 import type { Failure } from './core/failure.ts'
 import type { KeyHash } from './core/ids.ts'
@@ -13,7 +15,10 @@ import type { Result } from './core/result.ts'
 import type { WaitUntil } from './core/wait-until.ts'
 import { meteredCall } from './http/metered.route.ts'
 import { storeUsage } from './http/platform/usage-copy.store.ts'
+import type { AlertMail, AlertMailer } from './metering/alerts/alerts-api.ts'
+import type { TopUpAnswer, TopUpGateway } from './metering/top-up-watch.ts'
 import type { UsageRow, UsageSink } from './metering/usage.ts'
+import type { Delivery } from './metering/webhooks/webhook-api.ts'
 import type { SecretSealer } from './metering/webhooks/webhook-secrets.client.ts'
 import { SURFACES } from './monitor/request-counts.ts'
 import { seal, unseal } from './pipelines/sealing.client.ts'
@@ -30,7 +35,7 @@ const POST = SURFACES.indexOf('ws')
 
 export class Internal
   extends WorkerEntrypoint<Cloudflare.Env>
-  implements UsageSink, CallerDirectory, GatewayInternal, KeyService, SecretSealer
+  implements UsageSink, CallerDirectory, GatewayInternal, KeyService, SecretSealer, TopUpGateway, AlertMailer
 {
   readonly #waitUntil: WaitUntil = (work) => this.ctx.waitUntil(work)
 
@@ -46,6 +51,29 @@ export class Internal
   /** Stores refusals reported by relays. */
   async storeRefusals(batch: RefusalBatch): Promise<void> {
     await storeRefusals(this.env.USAGE, batch, Date.now())
+  }
+
+  /** Books a payment that the chain has taken. */
+  async bookPayment(payment: SettledPayment): Promise<Purchase> {
+    return (await this.#wallets()).book(payment)
+  }
+
+  /** Records a payment whose outcome the operator must find out. */
+  async bookUnclearPayment(payment: Parameters<BookUnclear>[0]): Promise<void> {
+    return (await this.#wallets()).bookUnclear(payment)
+  }
+
+  /** Continues the automatic top-ups of an account whose meter asks. */
+  async topUp(account: string, isLow: boolean): Promise<TopUpAnswer> {
+    const { checkoutFor } = await import('./http/platform/checkout.client.ts')
+    const { autoTopUps } = checkoutFor(servicesOf(this.env, null))
+    return autoTopUps === null ? { state: 'off' } : autoTopUps.advance(account, isLow)
+  }
+
+  /** Loaded on demand, because the schemas of accounts and keys take time. */
+  async #wallets() {
+    const { walletsOf } = await import('./http/x402/wallet-accounts.client.ts')
+    return walletsOf(servicesOf(this.env, null))
   }
 
   /** Re-authenticates the owner of a key after its account or key changed. */
@@ -73,6 +101,12 @@ export class Internal
 
   async sealSecret(id: string, secret: string): Promise<string> {
     return seal(secret, id, this.env.KEY_SECRET ?? '')
+  }
+
+  /** Sends the e-mail of an alert. Never rejects because of the mail server. */
+  async sendAlertMail(mail: AlertMail): Promise<Delivery> {
+    const { alertMailsOf } = await import('./http/mail/alert-mails.client.ts')
+    return alertMailsOf(this.env, servicesOf(this.env, null).settings).send(mail)
   }
 
   /** Serves an info request from an authenticated socket at its normal price. */

@@ -1,5 +1,6 @@
 // Worker 2: the Durable Objects that clients wait for. Deploy it rarely: each deploy resets the objects and drops their sockets.
 
+export { Payer } from './billing/x402/payer.do.ts'
 export { BlockLog } from './block-log/block-log.do.ts'
 export { StatusCache } from './block-log/status-cache.do.ts'
 export { CreditMeter } from './metering/credit-meter.do.ts'

@@ -14,12 +14,14 @@ import { rangeCache } from './archive/files/range-cache.client.ts'
 import { countedStores } from './core/counted-stores.client.ts'
 import { reporter } from './core/counter-reports.client.ts'
 import { counters } from './core/counters.ts'
+import type { Failure } from './core/failure.ts'
 import type { AccountId } from './core/ids.ts'
 import { logEvent } from './core/log.client.ts'
-import { meterOf, Objects } from './core/objects.client.ts'
+import { meterOf, Objects, payerOf } from './core/objects.client.ts'
+import { err } from './core/result.ts'
 import { after, sleep } from './core/timers.client.ts'
 import type { WaitUntil } from './core/wait-until.ts'
-import { gatewaySettings } from './env.ts'
+import { type GatewaySettings, gatewaySettings } from './env.ts'
 import { logStatusReader } from './http/log-status.client.ts'
 import type { Access } from './http/metered.route.ts'
 import type { Platform } from './http/platform/platform-api.ts'
@@ -34,6 +36,12 @@ import { RequestCounts } from './monitor/request-counts.ts'
 import { newRequestId, pooled } from './protocol/request-id.ts'
 import { type CallerLocation, regionOf } from './relay/sockets/region.ts'
 import { rpcService } from './rpc/rpc.client.ts'
+
+/** The operator pays for these tokens, and offers the live page only. */
+const VISITORS_WITHOUT_GRAPHQL: Failure = {
+  kind: 'not_entitled',
+  why: 'Visitors without an account cannot use GraphQL. Sign in at /console.',
+}
 
 type Env = Cloudflare.Env
 
@@ -96,6 +104,16 @@ function chargingOf(
     })
 }
 
+/** Loaded on demand, because most gateways do not sell by x402. */
+function visitorsOf(env: Env, networks: GatewaySettings['X402'], addressOf: (request: Request) => string | null) {
+  const payer = (network: string, address: string) => payerOf(env, network, address)
+  const admit: Access['admitVisitor'] = async (request, waitUntil) => {
+    const { admitVisitor } = await import('./billing/x402/paying-visitor.client.ts')
+    return admitVisitor(request, waitUntil, { networks, payer, addressOf, nowMs: now })
+  }
+  return networks.length === 0 ? {} : { admitVisitor: admit }
+}
+
 function requestCounter(env: Env & MonitorEnv) {
   const sink = isReported(env) ? counterSink(env) : null
   /** `surface`: index in SURFACES. */
@@ -123,6 +141,7 @@ function build(env: Env & MonitorEnv) {
     requestId,
     noteRefusal: (call, waitUntil) =>
       refusals.record(call, (batch) => storeRefusals(env.USAGE, batch, now()), waitUntil),
+    ...visitorsOf(env, settings.X402, addressOf),
   }
   // Breakers, budgets and source clocks outlive the request that first uses them.
   const upstream = infoUpstream(settings.UPSTREAMS, { objects, waitUntil: keepAlive, secrets: env })
@@ -158,8 +177,11 @@ function build(env: Env & MonitorEnv) {
     identify: (key: string, request: Request, waitUntil: WaitUntil) =>
       keys.identify(keyEnv, key, { product: 'platform', kind: 'any' }, waitUntil, addressOf(request)),
     /** Identifies a key sent over a GraphQL socket. */
-    enterGraphql: (key: string, address: string | null, waitUntil: WaitUntil) =>
-      keys.identify(keyEnv, key, { product: 'graphql', kind: 'api' }, waitUntil, address),
+    enterGraphql: async (key: string, address: string | null, waitUntil: WaitUntil) => {
+      const entry = { product: 'graphql', kind: 'api', acceptsTokens: true } as const
+      const found = await keys.identify(keyEnv, key, entry, waitUntil, address)
+      return found.ok && found.value.token?.visitors ? err(VISITORS_WITHOUT_GRAPHQL) : found
+    },
     callersMeter,
     visitorsRegion: () => ownRegion,
     addressOf,

@@ -40,7 +40,7 @@ const LONG_FILES: Readonly<Record<string, string>> = {
 }
 
 /** The protocol part of `graphql-ws`: messages and close codes. */
-const PURE_PACKAGES = ['zod', 'big.js', 'graphql', 'graphql-ws', 'viem/utils']
+const PURE_PACKAGES = ['zod', 'big.js', 'graphql', 'graphql-ws', 'minisearch', 'viem/siwe', 'viem/utils']
 
 /** Text bindings that are not variables: a surface whose secret is unset is disabled. */
 const SECRETS = ['ADMIN_TOKEN', 'FEED_TOKEN', 'KEY_SECRET']

@@ -10,8 +10,10 @@ import {
 } from '../scripts/worker-agreement.ts'
 import { ROLES, WORKERS } from '../scripts/workers.ts'
 import { ArchiveSettings } from '../src/archive/archive/archive-settings.ts'
+import { PayerSettings } from '../src/billing/x402/settings.ts'
 import { LiveSettings, readVariables } from '../src/core/variables.ts'
 import { GatewaySettings, gatewaySettings } from '../src/env.ts'
+import { RequestLogSettings } from '../src/metering/request-log/log-settings.ts'
 import { AlertSettings } from '../src/monitor/alert-settings.ts'
 import { SinkSettings } from '../src/pipelines/sink/sink-settings.ts'
 
@@ -22,10 +24,18 @@ const jobs: WorkerConfig = configs.jobs
 const { sql } = configs
 const liveSettings = (env: object) => readVariables(LiveSettings, env)
 
+it.each(['-1', '169', '1.5', 'day'])('REQUEST_LOG_HOURS cannot be %s', (hours) => {
+  expect(() => readVariables(RequestLogSettings, { REQUEST_LOG_HOURS: hours })).toThrow(
+    'REQUEST_LOG_HOURS: must be a whole number from 0 to 168',
+  )
+})
+
 describe('wrangler file variables', () => {
   it('are all parsed', () => {
     expect(Object.keys(gateway.vars).sort()).toEqual(Object.keys(GatewaySettings.shape).sort())
-    expect(Object.keys(live.vars).sort()).toEqual(Object.keys({ ...AlertSettings.shape }).sort())
+    expect(Object.keys(live.vars).sort()).toEqual(
+      Object.keys({ ...AlertSettings.shape, ...PayerSettings.shape, ...RequestLogSettings.shape }).sort(),
+    )
     const ofJobs = { ...ArchiveSettings.shape, ...SinkSettings.shape }
     expect(Object.keys(jobs.vars).sort()).toEqual(Object.keys(ofJobs).sort())
     expect(liveSettings(live.vars)).toEqual({
@@ -57,6 +67,9 @@ describe('wrangler file variables', () => {
       CHECKOUT_PRICES: { currency: 'usd', packages: [], instructions: '' },
       SIGNUP: 'off',
       SIGNUP_SETTINGS: { perDay: 200, refusedDomains: [] },
+      SITE_LINKS: {},
+      X402: [],
+      INVOICE: null,
     })
   })
 
@@ -85,8 +98,22 @@ describe('wrangler file variables', () => {
     ['RPC_CHAINS', ['', '{', '[{}]', '{}', undefined]],
     ['CHECKOUT', ['', 'Stripe', undefined]],
     ['CHECKOUT_PRICES', ['', '{', '[]', '{"packages":[{}]}', '{"currency":"EUR"}', undefined, {}]],
+    ['INVOICE', ['{', '[]', '{}', '{"seller":{}}', 'off', undefined, {}, 5]],
+    ['X402', ['{', '{}', '[{}]', 'off', undefined, {}, 5]],
     ['SIGNUP', ['', 'on', undefined]],
     ['SIGNUP_SETTINGS', ['', '{', '{"perDay":0}', '{"more":1}', undefined]],
+    [
+      'SITE_LINKS',
+      [
+        '',
+        '[]',
+        ...['http://a.example', 'javascript:alert(1)', 'mailto:a', 'mailto:"@b', ''].map((terms) =>
+          JSON.stringify({ terms }),
+        ),
+        '{"blog":"https://a.example"}',
+        undefined,
+      ],
+    ],
     ['PUBLIC_URL', ['api.example.com', 'https://api.example.com/', 'https://a b', 'ftp://a.example', undefined]],
   ])('%s is refused by its name, and never guessed', (name, values) => {
     const words = new RegExp(`^${name}: [^;]+$`)
@@ -104,6 +131,12 @@ describe('wrangler file variables', () => {
     )
   })
 
+  it('name the operator’s own pages', () => {
+    const links = { terms: 'https://example.com/terms', support: 'mailto:help@example.com' }
+    const read = gatewaySettings({ ...gateway.vars, SITE_LINKS: JSON.stringify(links) })
+    expect(read.SITE_LINKS).toEqual(links)
+  })
+
   it('name the regions of relays', () => {
     const read = (RELAY_REGIONS: string) => gatewaySettings({ ...gateway.vars, RELAY_REGIONS }).RELAY_REGIONS
     expect(read('apac-ne,weur,enam')).toEqual(['apac-ne', 'weur', 'enam'])
@@ -118,6 +151,15 @@ describe('wrangler file variables', () => {
     expect(read({ SIGNUP: 'http' })).toThrow(/PUBLIC_URL: .*; SIGNUP_SETTINGS: mailer is required/)
     expect(read({ CHECKOUT: 'stripe', PUBLIC_URL: url })).not.toThrow()
     expect(read({ SIGNUP: 'http', PUBLIC_URL: url, SIGNUP_SETTINGS: mailer })).not.toThrow()
+    const asset = { address: `0x${'1'.repeat(40)}`, symbol: 'USDC', decimals: 6, name: 'USD Coin', version: '2' }
+    const topUp = { leastUsd: '1', mostUsd: '100' }
+    const prices = { creditsPerUsd: '1000', leastUsd: '0.005', multiple: '1', topUp, plan: 'entry' }
+    const networkAt = (facilitator: string) =>
+      JSON.stringify({ payTo: asset.address, network: 'eip155:8453', asset, facilitator, ...prices })
+    const X402 = networkAt('https://facilitator.example')
+    expect(read({ X402 })).toThrow(/^PUBLIC_URL: .*X402/)
+    expect(read({ X402, PUBLIC_URL: url })).not.toThrow()
+    expect(read({ X402: networkAt('http://127.0.0.1:3001/facilitator') })).not.toThrow()
     expect(read({ CHECKOUT: 'manual', SIGNUP: 'log' })).not.toThrow()
   })
 

@@ -2,8 +2,11 @@
 
 import { WorkerEntrypoint } from 'cloudflare:workers'
 import type { Identity } from '../src/accounts/identity.ts'
+import type { SettledPayment } from '../src/billing/x402/booking.ts'
 import type { KeyHash } from '../src/core/ids.ts'
+import type { AlertMail, AlertMailer } from '../src/metering/alerts/alerts-api.ts'
 import type { UsageRow, UsageSink } from '../src/metering/usage.ts'
+import type { Delivery } from '../src/metering/webhooks/webhook-api.ts'
 import type { SecretSealer } from '../src/metering/webhooks/webhook-secrets.client.ts'
 import type { HistoryResponse } from '../src/relay/events/first-frames.ts'
 import type { KeyService } from '../src/relay/graphql/graphql-sockets.client.ts'
@@ -11,10 +14,12 @@ import type { GatewayInternal } from '../src/relay/post.client.ts'
 import type { Caller, CallerDirectory } from '../src/relay/sockets/callers.client.ts'
 
 const reads = new Map<string, number>()
+const booked = new Map<string, unknown[]>()
+const mails = new Map<string, string[]>()
 
 export class Internal
   extends WorkerEntrypoint
-  implements UsageSink, CallerDirectory, GatewayInternal, KeyService, SecretSealer
+  implements UsageSink, CallerDirectory, GatewayInternal, KeyService, SecretSealer, AlertMailer
 {
   async info(_: Identity, body: string): Promise<{ status: number; body: string }> {
     return { status: 200, body: JSON.stringify({ echo: JSON.parse(body) }) }
@@ -39,6 +44,17 @@ export class Internal
     return `kept ${id} ${btoa(secret)}`
   }
 
+  /** Mails to addresses that are sealed as `refused` are refused. */
+  async sendAlertMail({ sealed, body }: AlertMail): Promise<Delivery> {
+    if (sealed === 'refused') return { delivered: false, answer: 'refused' }
+    mails.set(sealed, [...(mails.get(sealed) ?? []), body])
+    return { delivered: true, answer: 'accepted' }
+  }
+
+  async mails(sealed: string): Promise<readonly string[]> {
+    return mails.get(sealed) ?? []
+  }
+
   /** Rows of the type `refused` are refused. */
   async storeUsage(rows: readonly UsageRow[]): Promise<void> {
     if (rows.some(({ type }) => type === 'refused')) throw new Error('refused')
@@ -50,6 +66,22 @@ export class Internal
   async enter(account: string): Promise<{ ok: true; value: Identity }> {
     const keyHash = `key of ${account}` as KeyHash
     return { ok: true, value: { v: 1, account, keyHash, kind: 'api', plan: 'entry', products: ['graphql'] } }
+  }
+
+  /** The first attempt for a call of the type `flaky` fails after it was booked. */
+  async bookPayment(payment: SettledPayment): Promise<void> {
+    const isNew = !booked.has(payment.reference)
+    booked.set(payment.reference, [...(booked.get(payment.reference) ?? []), payment])
+    if (isNew && payment.call?.type === 'flaky') throw new Error('flaky')
+  }
+
+  async bookUnclearPayment({ reference, note }: { reference: string; note: string }): Promise<void> {
+    booked.set(reference, [...(booked.get(reference) ?? []), { note }])
+  }
+
+  /** What was booked under a reference, each time. */
+  async booked(reference: string): Promise<readonly unknown[]> {
+    return booked.get(reference) ?? []
   }
 
   async caller(keyHash: KeyHash): Promise<Caller> {

@@ -13,4 +13,5 @@ declare class URL {
   constructor(url: string, base?: string)
   static parse(url: string, base?: string): URL | null
   readonly hostname: string
+  readonly host: string
 }

@@ -92,6 +92,16 @@ export class AccountStore {
   }
 
   /**
+   * Adds a revoked key, under which calls that were paid for without a key are counted. No text has its hash. Returns
+   * false and changes nothing if it exists.
+   */
+  async addCallsKey(account: AccountId, hash: KeyHash, label: string, nowMs: number): Promise<boolean> {
+    const insert = `INSERT INTO keys (hash, prefix, label, account, kind, products, created, revoked)
+      VALUES (?1, ?2, ?2, ?3, 'api', '[]', ?4, ?4) ON CONFLICT DO NOTHING`
+    return (await this.#db.prepare(insert).bind(hash, label, account, nowMs).run()).meta.changes > 0
+  }
+
+  /**
    * Adds a key at its owner's request. Returns false and changes nothing if the account is at its key limit, or if this
    * request already created a key.
    */
@@ -113,6 +123,22 @@ export class AccountStore {
     const select = `${SELECT_KEYS} WHERE k.account = ? AND k.request = ?`
     const row = await this.#db.prepare(select).bind(account, request).first()
     return row === null ? null : KeyRow.parse(row)
+  }
+
+  /**
+   * Newest active key in the rotation chains of keys with such an idempotency key: `prefix`, a space and anything.
+   */
+  async keyRequestedBy(account: AccountId, prefix: string, nowMs: number): Promise<KeyHash | null> {
+    const select = `SELECT hash FROM keys k WHERE account = ?1 AND revoked IS NULL AND (expires IS NULL OR expires > ?3)
+      AND coalesce(root, hash) IN (SELECT hash FROM keys WHERE account = ?1 AND request GLOB ?2 || ' *')
+      AND NOT EXISTS (SELECT 1 FROM keys WHERE replaces = k.hash) ORDER BY created DESC, hash LIMIT 1`
+    return this.#db.prepare(select).bind(account, prefix, nowMs).first<KeyHash>('hash')
+  }
+
+  /** Number of keys of the account that were ever created by a request with this prefix. */
+  async countRequestedBy(account: AccountId, prefix: string): Promise<number> {
+    const select = `SELECT count(*) AS keys FROM keys WHERE account = ?1 AND request GLOB ?2 || ' *'`
+    return (await oneRow<{ keys: number }>(this.#db.prepare(select).bind(account, prefix))).keys
   }
 
   /**

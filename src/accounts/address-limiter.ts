@@ -34,8 +34,12 @@ export const LIVE_TOKENS = rates('live-tokens', 20, 120, 60)
 export const LIVE_POLLS = rates('live-glances', 60, 1_200, 60)
 /** Wrong or missing operator tokens. Correct ones are not counted. */
 export const WRONG_TOKENS = rates('wrong-tokens', 20, 20, 60)
+/** Requests without a key, where calls can be paid for. */
+export const KEYLESS_REQUESTS = rates('keyless', 20, 500)
 /** Requests for a sign-up link. */
 export const SIGN_UPS = rates('sign-ups', 10, 100, 600)
+/** Requests of wallets for a new key. */
+export const WALLET_KEYS = rates('wallet-keys', 10, 100, 60)
 
 /** Cloudflare's `cf-connecting-ip` for requests from Workers of other zones, which all share it. */
 const WORKERS_ADDRESS = '2a06:98c0:3600::103'

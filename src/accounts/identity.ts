@@ -4,6 +4,7 @@ import * as z from 'zod'
 import type { Failure } from '../core/failure.ts'
 import { KeyHash } from '../core/ids.ts'
 import { Limits } from './limits.ts'
+import { MEMBER_ROLES } from './members.ts'
 
 export const PRODUCTS = ['info', 'stream', 'rpc', 'data', 'graphql', 'platform'] as const
 export type Product = (typeof PRODUCTS)[number]
@@ -48,6 +49,10 @@ export const Identity = z.object({
   replaced: z.boolean().optional(),
   /** The caller used a stream token of the key and is restricted to its scope. */
   token: StreamToken.optional(),
+  /** The caller used a session of the console. A member of the account is restricted to the role. */
+  session: z
+    .object({ id: z.string(), member: z.object({ id: z.string(), role: z.enum(MEMBER_ROLES) }).nullable() })
+    .optional(),
 })
 export type Identity = z.infer<typeof Identity>
 

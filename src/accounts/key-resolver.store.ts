@@ -60,7 +60,7 @@ export const NO_KEY_SECRET: Failure = {
 const KEYS_UNAVAILABLE: Failure = { kind: 'unavailable', what: 'API keys cannot be checked right now' }
 
 const TOKEN_NOT_ACCEPTED =
-  'This is a stream token (cqe_). It opens /ws and some types of /info only. Send an API key here.'
+  'This is a stream token (cqe_). It opens /ws, /graphql and some types of /info only. Send an API key here.'
 
 const CHECK_MISMATCH =
   'The check characters of this API key do not match. Check that the key is complete and was issued by this gateway.'

@@ -68,12 +68,20 @@ export function missingKey(
   const instruction = `Send it as ${describeLocations(locations).join(', or as ')}`
   const header = OTHER_HEADERS.find((name) => headers.has(name))
   if (header !== undefined)
-    return { kind: 'key_missing', hint: `An API key in the header ${header} is not accepted. ${instruction}.` }
+    return {
+      kind: 'key_missing',
+      isMisplaced: true,
+      hint: `An API key in the header ${header} is not accepted. ${instruction}.`,
+    }
   const parameter = OTHER_PARAMETERS.find((name) => parameters.some((each) => each.toLowerCase() === name))
   const isPlace = (parameter === 'key' || parameter === 'token') && locations.includes('query')
   if (parameter === undefined || isPlace)
     return { kind: 'key_missing', ...(locations.includes('basic') ? { hint: `No API key. ${instruction}.` } : {}) }
-  return { kind: 'key_missing', hint: `An API key in ?${parameter}= of this URL is not accepted. ${instruction}.` }
+  return {
+    kind: 'key_missing',
+    isMisplaced: true,
+    hint: `An API key in ?${parameter}= of this URL is not accepted. ${instruction}.`,
+  }
 }
 
 /**

@@ -67,7 +67,7 @@ export class RefusalBuffer {
   #counts = new Map<string, RefusalCount>()
 
   record({ caller: { account, keyHash }, requestId, product, type, failure }: RefusedCall, nowMs: number): void {
-    const code = failure.kind === 'conflict' ? 'conflict' : failureCode(failure)
+    const code = refusalCode(failure)
     this.#count({ hour: nowMs - (nowMs % HOUR_MS), account, code, count: 1 })
     const before = this.#rates.get(account) ?? fullBucket(ROWS_OF_ACCOUNT, nowMs)
     const { bucket, taken } = takeTokens(before, ROWS_OF_ACCOUNT, 1, nowMs)
@@ -80,7 +80,7 @@ export class RefusalBuffer {
       account,
       keyHash,
       product,
-      type: sanitized(type, TYPE_CHARS),
+      type: shownType(type),
       code,
       message,
     })
@@ -108,6 +108,12 @@ export class RefusalBuffer {
     this.#counts.set(name, { ...one, count: one.count + (known?.count ?? 0) })
   }
 }
+
+export const refusalCode = (failure: RefusedCall['failure']) =>
+  failure.kind === 'conflict' ? 'conflict' : failureCode(failure)
+
+/** A requested type as its key's owner sees it. */
+export const shownType = (type: string) => sanitized(type, TYPE_CHARS)
 
 /** Truncates first, so a long string costs no more than a short one. Redacts keys that were sent in the wrong field. */
 function sanitized(text: string, max: number): string {

@@ -64,12 +64,13 @@ export function narrowIdentity(identity: Identity, token: StreamToken): Identity
 
 /** Failure for an info request outside the token's scope. `request` is parsed by its type's schema. */
 export function infoScopeRefusal({ coins }: StreamToken, request: { readonly type: string }): Failure | null {
-  const { type, block_height: height, ...sent } = request as InfoRequest
+  const { type, block_height: height, time, ...sent } = request as InfoRequest
   if (!TOKEN_INFO_TYPES.includes(type))
     return refusal(
       `Stream tokens do not cover the type ${type}. Use an API key, or one of ${TOKEN_INFO_TYPES.join(', ')}.`,
     )
-  if (height !== undefined) return refusal('Stream tokens do not support block_height. Remove it, or use an API key.')
+  if (height !== undefined || time !== undefined)
+    return refusal('Stream tokens do not cover past books. Remove block_height and time, or use an API key.')
   if (coins === null || LIST_TYPES.includes(type)) return null
   const coin = sent.coin ?? sent.req?.coin
   if (coin !== undefined && coins.includes(coin)) return null
@@ -81,6 +82,7 @@ export function infoScopeRefusal({ coins }: StreamToken, request: { readonly typ
 interface InfoRequest {
   readonly type: string
   readonly block_height?: unknown
+  readonly time?: unknown
   readonly coin?: Coin
   readonly req?: { readonly coin?: Coin }
 }

@@ -2,6 +2,7 @@
 
 import { shardOf } from '../core/coin.ts'
 import type { Objects } from '../core/objects.client.ts'
+import { YIELD_MS } from '../core/time.ts'
 import { type AttachRequest, type LinkTick, LOG_API_VERSION, type RelayEvents } from '../protocol/feed/log-api.ts'
 import { LinkDialer } from './link-dialer.client.ts'
 import type { OrderInterests } from './order-interests.do.ts'
@@ -85,7 +86,7 @@ export class ReaderLinks {
         }
         chars += sent
       }
-      setTimeout(pump, 0)
+      setTimeout(pump, YIELD_MS)
     }
     socket.addEventListener('message', ({ data }) => {
       // Ignore messages on a link that was replaced, because they are repeated on the new link.

@@ -68,7 +68,7 @@ function flowing({ time, booksKnown }: LogPosition, nowMs: number): Verdict {
       state: 'late',
       advice: `Blocks arrive ${seconds(nowMs - time)} s late. Check that the node is in sync with its chain and that the clocks are right.`,
     }
-  return { state: 'live', advice: 'Nothing to do: blocks arrive and the order books are known.' }
+  return { state: 'live', advice: 'Blocks arrive and the order books are known.' }
 }
 
 function stalled({ height }: LogPosition, feeder: FeederView, nowMs: number): Verdict {

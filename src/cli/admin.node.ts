@@ -1,4 +1,5 @@
-// `npm run admin -- …`: commands of the operator for the feed, archive, plans, accounts, keys, orders, webhooks and staff.
+// `npm run admin -- …`: commands of the operator for the feed, archive, plans, accounts, keys, orders, webhooks,
+// incidents and staff.
 
 import { type Command, Option } from '@commander-js/extra-typings'
 import * as z from 'zod'
@@ -8,6 +9,7 @@ import { describeCommand, runProgram, valueParser } from '../core/command-line.n
 import { keyCommands } from './account-keys.node.ts'
 import { accountCommands, planCommands, usageCommand, webhookCommands } from './accounts.node.ts'
 import { feedCommands, historyCommands } from './feed.node.ts'
+import { incidentCommands } from './incidents.node.ts'
 import { recoveryCommands } from './recovery.node.ts'
 import {
   type CommandAction,
@@ -31,6 +33,7 @@ export function adminProgram(shell: Shell): Command {
   orderCommands(admin, act)
   webhookCommands(admin, act)
   usageCommand(admin, act)
+  incidentCommands(admin, act)
   staffCommands(admin, act)
   recoveryCommands(admin, act, shell.print)
   return admin
@@ -38,6 +41,8 @@ export function adminProgram(shell: Shell): Command {
 
 const STATES = ['open', 'paid', 'failed', 'void'] as const
 const State = z.enum(STATES, `must be ${STATES.join(', ')}`)
+const PROVIDERS = ['manual', 'stripe', 'x402'] as const
+const Provider = z.enum(PROVIDERS, `must be ${PROVIDERS.join(', ')}`)
 
 const nextPageNotes = (next: string | number | null) => (next === null ? [] : [`more results: --before ${next}`])
 
@@ -47,6 +52,7 @@ function orderCommands(admin: Command, act: CommandAction): void {
   describeCommand(group.command('list'), 'list orders, newest first, 100 per page', ['--only open', '--account acme'])
     .option('--account <account>', 'only this account')
     .option('--only <state>', STATES.join(', '), valueParser(State))
+    .option('--provider <provider>', PROVIDERS.join(', '), valueParser(Provider))
     .option('--before <cursor>', 'cursor from the previous page')
     .action(
       act(async (gateway, options) => {

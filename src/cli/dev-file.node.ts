@@ -19,6 +19,8 @@ export const DevFile = z.object({
   admin_token: z.string(),
   feed_token: z.string(),
   metrics_token: z.string(),
+  /** Private key of the wallet with tokens on the simulated chain. */
+  wallet_key: z.string(),
   /** Process ids by name; empty after `npm start` ended normally. */
   pids: z.record(z.string(), z.number()),
 })

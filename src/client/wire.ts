@@ -84,7 +84,7 @@ export interface InfoTypes {
   /** Order book of a coin, 20 levels per side, optionally aggregated. */
   l2Book: { request: { type: "l2Book"; coin: string; nSigFigs?: number | null | undefined; mantissa?: 1 | 2 | 5 | null | undefined }; answer: { coin: string; time: number; levels: [Array<Level>, Array<Level>]; spread?: string | undefined } | null }
   /** Full order book of a coin, with its position in the diff stream. */
-  l2BookDiffSnapshot: { request: { type: "l2BookDiffSnapshot"; coin: string; block_height?: number | null | undefined }; answer: { coin: string; time: number; height: number; epoch: string; seq: number; levels: [Array<Level>, Array<Level>] } | null }
+  l2BookDiffSnapshot: { request: { type: "l2BookDiffSnapshot"; coin: string; block_height?: number | null | undefined; time?: number | null | undefined }; answer: { coin: string; time: number; height: number; epoch: string; seq: number; levels: [Array<Level>, Array<Level>] } | null }
   /** Vaults led by a user. */
   leadingVaults: { request: { type: "leadingVaults"; user: string }; answer: Array<{ address: string; name: string }> }
   /** Legal restrictions of a user. */

@@ -24,6 +24,10 @@ export function urlWith(changes: Readonly<Record<string, string | null>>, from =
   return `${location.pathname}${next.size > 0 ? `?${next}` : ''}`
 }
 
+/** The URL of a page of the console, without the parameters of the current page. */
+export const pageUrl = (page: string, more: Readonly<Record<string, string>> = {}) =>
+  urlWith({ page, ...more }, new URLSearchParams())
+
 /** Navigates without reloading. `replace` adds no history entry, for example while typing. */
 export function navigate(address: string, how: 'push' | 'replace' = 'push'): void {
   if (how === 'push') history.pushState(null, '', address)

@@ -1,57 +1,33 @@
 // The page /console: sign-in, then the owner page or the operator pages.
 
-import { useSignal } from '@preact/signals'
-import { type ComponentType, render } from 'preact'
-import { useEffect } from 'preact/hooks'
+import { render } from 'preact'
+import { params } from './address.dom.ts'
+import { linkToken } from './link-token.dom.ts'
 import { refreshVisitor, visitor } from './session.dom.ts'
-import { ConfirmLinkPage, SignInPage } from './sign-in.tsx'
-import { linkToken } from './sign-up.dom.ts'
-import { CONSOLE } from './strings.ts'
-import { Button } from './ui/frame.tsx'
+import { Lazy } from './ui/lazy.tsx'
 
-interface LazyProps<Props extends object> {
-  readonly load: () => Promise<ComponentType<Props>>
-  readonly props: Props
-}
-
-export function Lazy<Props extends object>({ load, props }: LazyProps<Props>) {
-  const loaded = useSignal<{ readonly Part: ComponentType<Props> } | 'failed' | null>(null)
-  useEffect(() => {
-    load().then(
-      (Part) => {
-        loaded.value = { Part }
-      },
-      () => {
-        loaded.value = 'failed'
-      },
-    )
-  }, [load])
-  const state = loaded.value
-  if (state === null) return <main id="main" aria-busy="true" />
-  if (state !== 'failed') return <state.Part {...props} />
-  return (
-    <main id="main">
-      <p class="note trouble" role="alert">
-        {CONSOLE.loadFailed}
-        <Button text={CONSOLE.reload} onClick={() => location.reload()} />
-      </p>
-    </main>
-  )
-}
-
+const signInPage = async () => (await import('./sign-in.tsx')).SignInPage
+const linkPage = async () => (await import('./join.tsx')).ConfirmLinkPage
 const ownerPage = async () => (await import('./owner/owner-page.tsx')).OwnerPage
+const orderInvoice = async () => (await import('./owner/order-invoice.tsx')).OrderInvoice
 const operatorPages = async () => (await import('./operator/operator-pages.tsx')).OperatorPages
 
+const LOADING = <main id="main" aria-busy="true" />
+
 function Console() {
-  if (linkToken.value !== null) return <ConfirmLinkPage token={linkToken.value} key={linkToken.value} />
+  const token = linkToken.value
+  if (token !== null) return <Lazy key={token} load={linkPage} props={{ token }} fallback={LOADING} />
   const current = visitor.value
-  if (current === 'unknown') return <main id="main" aria-busy="true" />
-  if (current === null) return <SignInPage />
+  if (current === 'unknown') return LOADING
+  if (current === null) return <Lazy key="sign in" load={signInPage} props={{}} fallback={LOADING} />
+  const invoice = params.value.get('invoice')
+  if (invoice !== null && current.role === 'owner')
+    return <Lazy key={`invoice ${invoice}`} load={orderInvoice} props={{ number: invoice }} fallback={LOADING} />
   // The key resets all state when another account signs in.
   return current.role === 'owner' ? (
-    <Lazy key={`owner ${current.account}`} load={ownerPage} props={{ visitor: current }} />
+    <Lazy key={`owner ${current.account}`} load={ownerPage} props={{ visitor: current }} fallback={LOADING} />
   ) : (
-    <Lazy key="operator" load={operatorPages} props={{ visitor: current }} />
+    <Lazy key="operator" load={operatorPages} props={{ visitor: current }} fallback={LOADING} />
   )
 }
 

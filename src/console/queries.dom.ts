@@ -1,7 +1,8 @@
-// Queries as signals: response, error and loading state; and lists loaded page by page. Invariant: the response of an
-// older request never replaces, and is never added to, the response of a newer request.
+// Queries as signals: response, error and loading state; and lists loaded page by page. Invariants: the response of an
+// older request never replaces, and is never added to, the response of a newer request; failures that do not depend on
+// the request are collected, so that a page can show them once.
 
-import { type Signal, useSignal, useSignalEffect } from '@preact/signals'
+import { type Signal, signal, useSignal, useSignalEffect } from '@preact/signals'
 import { useRef } from 'preact/hooks'
 import { type RequestError, type RequestResult, request } from './request.dom.ts'
 
@@ -11,6 +12,31 @@ export interface Query<T> {
   readonly error: Signal<RequestError | null>
   readonly isLoading: Signal<boolean>
   readonly reload: () => void
+}
+
+interface SharedFailure {
+  readonly error: RequestError
+  readonly reload: () => void
+}
+
+/** Queries that failed because the gateway did not respond or is out of order. */
+export const sharedFailures = signal<readonly SharedFailure[]>([])
+/** While a banner shows the shared failures, the parts of the page do not repeat them. */
+export const isBannerShown = signal(false)
+
+export const isShared = ({ status }: RequestError) => status === 0 || status >= 500
+
+/** Adds the error to the shared failures while it is one of them. */
+export function useSharedFailure(error: Signal<RequestError | null>, reload: () => void): void {
+  useSignalEffect(() => {
+    const current = error.value
+    if (current === null || !isShared(current)) return
+    const failure = { error: current, reload }
+    sharedFailures.value = [...sharedFailures.peek(), failure]
+    return () => {
+      sharedFailures.value = sharedFailures.peek().filter((each) => each !== failure)
+    }
+  })
 }
 
 /** Requests `path()` whenever a signal that it reads changes; null sends nothing. */
@@ -35,12 +61,16 @@ export function useQuery<T>(path: () => string | null): Query<T> {
       .catch(() => {})
     return () => controller.abort()
   })
-  return { value, error: error, isLoading, reload: () => void version.value++ }
+  const reload = () => void version.value++
+  useSharedFailure(error, reload)
+  return { value, error, isLoading, reload }
 }
 
 export interface PagedQuery<Row> {
   /** Null until the first page arrives. */
   readonly rows: Signal<readonly Row[] | null>
+  /** The whole response with the first page. */
+  readonly first: Signal<Readonly<Record<string, unknown>> | null>
   readonly error: Signal<RequestError | null>
   readonly more: (() => void) | null
   readonly reload: () => void
@@ -51,6 +81,7 @@ type Cursor = string | number | null
 /** Requests `path()`, which must have a query. `list` is the field with the rows, `cursor` the parameter for `next`. */
 export function usePagedQuery<Row>(list: string, cursor: 'before' | 'after', path: () => string): PagedQuery<Row> {
   const rows = useSignal<readonly Row[] | null>(null)
+  const first = useSignal<Readonly<Record<string, unknown>> | null>(null)
   const next = useSignal<Cursor>(null)
   const error = useSignal<RequestError | null>(null)
   const version = useSignal(0)
@@ -64,6 +95,7 @@ export function usePagedQuery<Row>(list: string, cursor: 'before' | 'after', pat
       next.value = from
       return
     }
+    if (from === null) first.value = result.value
     const page = result.value[list] as readonly Row[]
     rows.value = from === null ? page : [...(rows.peek() ?? []), ...page]
     next.value = result.value.next as Cursor
@@ -82,5 +114,7 @@ export function usePagedQuery<Row>(list: string, cursor: 'before' | 'after', pat
     next.value = null
     void load(path(), from, current.current)
   }
-  return { rows, error: error, more: from === null ? null : more, reload: () => void version.value++ }
+  const reload = () => void version.value++
+  useSharedFailure(error, reload)
+  return { rows, first, error, more: from === null ? null : more, reload }
 }

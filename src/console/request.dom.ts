@@ -1,8 +1,9 @@
 // Sends requests with the visitor's session. Invariants: every failure has a message that says what to do, and the request
-// id; a 401 or 403 makes the page check its session; only GET requests that were rate limited are retried; requests to
-// `/platform/` stay below the lowest limit of any plan, so that opening a page causes no rejected requests.
+// id; a 401 or 403 makes the page check its session; requests that were rate limited are retried, because they had no
+// effect; requests to `/platform/` stay below the lowest limit of any plan, so that opening a page causes no rejected ones.
 
 import { signal } from '@preact/signals'
+import { adoptServerTime } from './clock.dom.ts'
 import { RequestPacer } from './request-pacer.ts'
 import { REQUEST } from './request-strings.ts'
 
@@ -17,8 +18,8 @@ export type RequestResult<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly error: RequestError }
 
-/** Counts 401 and 403 responses, after which the session may have ended or changed. */
-export const sessionRejections = signal(0)
+/** Counts events after which the session may have ended or changed: 401 and 403 responses, and messages of other tabs. */
+export const sessionDoubts = signal(0)
 
 const unreachableMessage = () => (navigator.onLine ? REQUEST.unreachable : REQUEST.offline)
 
@@ -44,8 +45,7 @@ async function fetchWithRetry(method: string, path: string, body: unknown, signa
       ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
     })
     const waitS = Number(response.headers.get('retry-after') ?? Number.POSITIVE_INFINITY)
-    if (response.status !== 429 || method !== 'GET' || attempt === ATTEMPTS_MAX || waitS > RETRY_WAIT_MAX_S)
-      return response
+    if (response.status !== 429 || attempt === ATTEMPTS_MAX || waitS > RETRY_WAIT_MAX_S) return response
     await new Promise((resolve) => setTimeout(resolve, waitS * 1_000))
   }
 }
@@ -59,6 +59,7 @@ export async function request<T>(
 ): Promise<RequestResult<T>> {
   try {
     const response = await fetchWithRetry(method, path, body, signal)
+    adoptServerTime(response.headers.get('date'))
     const requestId = response.headers.get('x-request-id')
     const json = await response.json().catch(() => null)
     if (response.ok) {
@@ -66,7 +67,7 @@ export async function request<T>(
       return { ok: true, value: (isEnveloped ? json.data : json) as T }
     }
     // After a 403 another tab may have signed in with a different key.
-    if ((response.status === 401 || response.status === 403) && path !== '/session') sessionRejections.value++
+    if ((response.status === 401 || response.status === 403) && path !== '/session') sessionDoubts.value++
     const message = json?.error_message ?? json?.msg ?? REQUEST.status(response.status)
     return { ok: false, error: { status: response.status, message: String(message), requestId } }
   } catch (error) {

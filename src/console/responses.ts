@@ -6,6 +6,11 @@ type Period = { since: number; until: number | null; credits: string; renews_wit
 type OwnAccount = { account: string; plan: string; balance: string; spent: string; granted: string; held: string; of_plan: string; period: Period | null; credits_a_day: string; forecast: { ends: number | null; why: "spent" | "used_up" | "unused" | "renewed" | "far" }; limits: Array<{ limit: string; most: number | null; now: number | null }>; manages: boolean; why_not: string | null }
 type OwnedKey = { hash: string; prefix: string; account: string; label: string; kind: "api" | "service"; products: Array<"info" | "stream" | "rpc" | "data" | "graphql" | "platform">; created: number; expires: number | null; revoked: number | null; last_used: number | null; cap: string | null; ranges: Array<string> | null; pipelines: "own" | "all" | null; replaced_by: string | null; cap_remaining: string | null; spent_30_days: string | null }
 type KeyReach = { pipelines: Array<{ id: string; name: string; topic: string; destination: string; stops: boolean; destination_set: boolean }>; keys: Array<{ hash: string; prefix: string; label: string }>; webhook: string | null }
+type Member = { id: string; email: string; role: "owner" | "developer" | "billing"; state: "joined" | "pending" | "expired"; invited: number; invitation_ends: number | null; joined: number | null; last_seen: number | null; is_caller: boolean }
+type TeamEvent = { number: number; at: number; action: "invite" | "invite_again" | "revoke_invitation" | "join" | "change_role" | "remove" | "end_session" | "end_sessions"; by: { email: string | null; key: string | null }; target: { email: string | null; key: string | null } | null; detail: string | null }
+type Session = { id: string; member: string | null; email: string | null; key: string | null; browser: string; country: string | null; network: string | null; started: number; last_seen: number; expires: number; is_caller: boolean }
+type LoggedCall = { at: number; prefix: string; product: "info" | "stream" | "rpc" | "data" | "graphql"; type: string; status: number; code: string; ms: number | null; credits: string; request_id: string }
+type LogHour = { at: number; ok: number; refused: number; failed: number; left_out: number; latency: { p50_ms: number; p99_ms: number } | null }
 type RefusedCall = { at: number; request_id: string; prefix: string; product: string; type: string; code: string; message: string }
 type Refused = { at: number; request_id: string; account: string; prefix: string; product: string; type: string; code: string; message: string }
 type OpenStream = { type: string; body: string; prefix: string | null; since: number; credits_a_minute: string }
@@ -13,9 +18,28 @@ type StreamToken = { token: string; expires: number; coins: Array<string> | null
 type InvoiceSums = { month: string; from: string; to: string; is_final: boolean; opening: string; granted: string; expired: string; charged: string; written_off: string; closing: string }
 type Invoice = { account: string; month: string; from: string; to: string; is_final: boolean; opening: string; granted: string; expired: string; charged: string; written_off: string; closing: string; given: Array<{ at: number; plan: string | null; credits: string }>; lines: Array<{ product: string; type: string; prefix: string | null; label: string; count: number; credits: string }> }
 type BalanceDay = { date: string; opening: string; granted: string; expired: string; charged: string; written_off: string; closing: string }
-type Webhook = { account: string; url: string; thresholds: Array<string>; armed: Array<string>; events: Array<{ id: string; type: "credits.low" | "pipeline.paused"; threshold: string | null; created: number; state: "due" | "delivered" | "given_up"; attempts: number; next: number | null; last: string | null }> }
-type Order = { number: string; account: string; credits: string; amount: string; currency: string; provider: "manual" | "stripe"; state: "open" | "paid" | "failed" | "void"; url: string | null; created: number; paid: number | null; granted: number | null; refunded: string; note: string | null }
-type PipelineOfAccount = { id: string; account: string; name: string; topic: string; destination: string; status: string; created: number; updated: number }
+type Webhook = { account: string; url: string; thresholds: Array<string>; armed: Array<string>; events: Array<{ id: string; type: "credits.low" | "pipeline.paused" | "top_up.stopped" | "alert.fired" | "alert.resolved" | "alert.test"; threshold: string | null; created: number; state: "due" | "delivered" | "given_up"; attempts: number; next: number | null; last: string | null }> }
+type AlertCondition = { type: "credits_below"; threshold: string } | { type: "credits_end"; days: number } | { type: "errors"; statuses: "4xx" | "5xx" | "any"; percent: number; calls: number; minutes: 5 | 15 | 60; key: string | null } | { type: "rate_limited"; calls: number; minutes: 5 | 15 | 60; key: string | null } | { type: "limit_use"; percent: number; minutes: 5 | 15 | 60; key: string | null }
+type AlertRule = { id: string; name: string; enabled: boolean; condition: AlertCondition; webhook: boolean; addresses: Array<string>; cooldown_minutes: number; firing: boolean; fired: number | null }
+type AlertAddress = { id: string; email: string | null; state: "pending" | "confirmed" | "unsubscribed"; requested: number }
+type Alert = { id: string; rule: string; name: string; type: "alert.fired" | "alert.resolved" | "alert.test"; message: string; created: number; deliveries: Array<{ channel: "webhook" | "email"; address: string | null; state: "due" | "delivered" | "given_up"; attempts: number; last: string | null }> }
+type Order = { number: string; account: string; credits: string; amount: string; currency: string; provider: "manual" | "stripe" | "x402"; state: "open" | "paid" | "failed" | "void"; url: string | null; created: number; paid: number | null; granted: number | null; refunded: string; note: string | null; transaction: string | null; reference: string | null; network: string | null; invoice: boolean }
+type Billing = { account: string; details: { name: string; address: Array<string>; country: string; tax_id: string | null; email: string | null } | null; changes: Array<{ at: number; by: string | null; details: { name: string; address: Array<string>; country: string; tax_id: string | null; email: string | null } }> }
+type OrderInvoice = { number: string; account: string; state: "open" | "paid" | "failed" | "void"; issued: string; due: string; seller: { name: string; address: Array<string>; tax_id: string | null; contact: string | null }; buyer: { name: string; address: Array<string>; country: string; tax_id: string | null; email: string | null } | null; lines: Array<{ description: string; quantity: number; unit_price: string; net: string }>; currency: string; net: string; tax: { name: string; rate: string; amount: string } | null; gross: string; paid: string; refunded: string; amount_due: string; payment: { method: "manual" | "stripe" | "x402"; reference: string | null; network: string | null; paid: number | null }; instructions: string; correction: { issued: string | null; net: string; tax: string; gross: string } | null; note: string }
+type AutoTopUp = { account: string; available: boolean; state: "off" | "on" | "stopped"; settings: { below: string; package: string | null; credits: string; amount: string; currency: string; monthly_limit: string } | null; charged_this_month: string | null; card: { brand: string; last4: string; expires: string } | null; order: string | null; stopped: { at: number; reason: "declined" | "authentication_required" | "card_removed" | "price_changed"; order: string | null } | null; not_before: number | null; changes: Array<{ at: number; by: string | null; what: "on" | "off" | "card_saved" | "card_removed" | "stopped" }> }
+type ShownDestination = { type: "webhook"; url: string; secret: string } | { type: "r2"; prefix: string; format: "parquet" | "ndjson" } | { type: "s3"; url: string; bucket: string; region: string; prefix: string; format: "parquet" | "ndjson"; access_key_id: string; secret_access_key: string } | { type: "clickhouse"; url: string; user: string; password: string; database: string; table: string; create_table?: boolean | undefined } | { type: "postgres"; url: string; user?: string | undefined; password?: string | undefined; database?: string | undefined; table: string; create_table?: boolean | undefined } | { type: "kafka"; url: string; topic: string; user?: string | undefined; password?: string | undefined }
+type Pipeline = { id: string; name: string; project: string; description: string; topic: "fills" | "ledger" | "book_diffs" | "order_updates" | "oracle_updates" | "writer_actions" | "replica_cmds" | "completed_trades" | "candles" | "evm_logs"; filter: { type: string } | null; destination_type: "webhook" | "r2" | "s3" | "clickhouse" | "postgres" | "kafka"; destination_config: ShownDestination; transforms: Record<string, string>; execution_mode: "bounded" | "continuous"; execution_start_from: string; execution_stop_from: string; abi_file: Record<string, unknown>; abi_contract_addresses: Array<string>; abi_unmatched: "drop" | "keep" | "fail"; on_failure: "pause" | "dead_letter"; status: "running" | "paused"; created_by: { id: string; email: string; display_name: string; full_name: string }; charged_to: { id: string; display_name: string }; group: { id: string; name: string; slug: string; is_paid: boolean; is_over_limit: boolean; is_free_trial_expired: boolean }; created_at: string; updated_at: string }
+type PipelineTopic = { topic: "fills" | "ledger" | "book_diffs" | "order_updates" | "oracle_updates" | "writer_actions" | "replica_cmds" | "completed_trades" | "candles" | "evm_logs"; group: "trading" | "market" | "chain"; description: string; filters: Array<{ type: string; example: Record<string, unknown> }>; filter_required: boolean; has_past: boolean; columns: Array<string> }
+type DestinationField = { name: string; kind: "text" | "secret" | "choice" | "switch"; description: string; required: boolean; options: Array<string> | null }
+type PipelineOfAccount = { id: string; account: string; name: string; topic: string; destination: string; status: string; backfill_of: string | null; created: number; updated: number }
+type PipelineStatus = { id: string; status: "running" | "paused"; in_step: boolean; phase: "idle" | "backfilling" | "live" | "pausing" | "paused" | "retrying" | "unpaid" | "failed" | "finished" | "unknown"; height: number | null; time: string | null; lag_blocks: number | null; lag_ms: number | null; rows: number | null; bytes: number | null; batches: number | null; dead_letters: number | null; row_credits: string | null; minute_credits: string | null; attempts: number | null; next_try: string | null; pause_reason: string | null; last_error: { since: string; time: string; message: string } | null; last_incident: { since: string; recovered: string; message: string } | null }
+type PipelineLogLine = { id: number; time: string; level: "info" | "warn" | "error"; message: string; batch: string | null }
+type PipelineMinute = { time: string; rows: number; bytes: number; batches: number; failures: number; lag_ms: number | null }
+type BackfillEstimate = { rows: number; rows_most: number; exact: boolean; credits: string; credits_most: string; seconds: number }
+type PipelineBackfill = { id: string; from: number; to: number; phase: "idle" | "backfilling" | "live" | "pausing" | "paused" | "retrying" | "unpaid" | "failed" | "finished" | "unknown"; height: number | null; blocks_left: number | null; rows: number | null; message: string | null; created_at: string }
+type HistoryCoverage = { chain: string; from: { height: number; time_ms: number } | null; to: { height: number; time_ms: number } | null; files: { from: { height: number; time_ms: number } | null; to: { height: number; time_ms: number } | null; holes: Array<{ from_height: number; to_height: number; known: "nothing" | "fills" }> }; repairs: Array<{ from_height: number; to_height: number; known: "events" | "fills"; books: boolean; source: string; at_ms: number; from_ms: number | null }>; totals: { segments: number; blocks: number; events_bytes: number; books_bytes: number; checkpoints: number; checkpoints_bytes: number }; days: Array<{ day: string; from_height: number; to_height: number; segments: number; blocks: number; events_bytes: number; books_bytes: number; checkpoints: number; checkpoints_bytes: number }>; hours: Array<{ hour: number; from_height: number; to_height: number; segments: number; blocks: number; events_bytes: number; books_bytes: number; checkpoints: number; checkpoints_bytes: number }> | null }
+type HistoryGap = { from_height: number; to_height: number; after_ms: number; before_ms: number; state: "open" | "beyond_repair" }
+type HistoryCost = { from_ms: number; to_ms: number; objects: number; bytes: number; credits: string; replay_minutes: number; by_product: Array<{ product: string; objects: number; bytes: number; credits: string }> }
 type HistoryFile = { product: string; key: string; bytes: number; sha256: string; from_height: number; to_height: number; from_ms: number; to_ms: number; link: string }
 type FoundAccount = { account: string; plan: string }
 type FoundKey = { hash: string; prefix: string; label: string; account: string; revoked: number | null }
@@ -44,6 +68,12 @@ export interface Responses {
   rotateKey: { key: string; hash: string; prefix: string; account: string; label: string; kind: "api" | "service"; old_key_ends: number }
   revokeKey: { hash: string; prefix: string; account: string; label: string; revoked: number; reach: KeyReach }
   keyReach: KeyReach
+  listMembers: { members: Array<Member>; delivery: "mail" | "log" | null }
+  listTeamEvents: { events: Array<TeamEvent>; next: number | null }
+  ownSessions: { sessions: Array<Session>; of: "account" | "own" }
+  endOtherSessions: { ended: number }
+  ownLogs: { calls: Array<LoggedCall>; next: string | null; since: number; matching: number; left_out: number; latency: { p50_ms: number; p99_ms: number } | null; kept_hours: number }
+  ownLogHours: { hours: Array<LogHour>; latency: { p50_ms: number; p99_ms: number } | null; since: number; kept_hours: number }
   ownRefusals: { refusals: Array<RefusedCall>; since: number; counts: Array<{ code: string; count: number }> }
   listRefusals: { refusals: Array<Refused>; next: number | null }
   ownStreams: { sockets: number; subscriptions: number; credits_a_minute: string; streams: Array<OpenStream> }
@@ -52,20 +82,45 @@ export interface Responses {
   ownInvoice: Invoice
   ownBalances: { days: Array<BalanceDay> }
   ownWebhook: { webhook: Webhook | null }
-  setOwnWebhook: { account: string; url: string; thresholds: Array<string>; armed: Array<string>; events: Array<{ id: string; type: "credits.low" | "pipeline.paused"; threshold: string | null; created: number; state: "due" | "delivered" | "given_up"; attempts: number; next: number | null; last: string | null }>; secret: string | null }
+  setOwnWebhook: { account: string; url: string; thresholds: Array<string>; armed: Array<string>; events: Array<{ id: string; type: "credits.low" | "pipeline.paused" | "top_up.stopped" | "alert.fired" | "alert.resolved" | "alert.test"; threshold: string | null; created: number; state: "due" | "delivered" | "given_up"; attempts: number; next: number | null; last: string | null }>; secret: string | null }
   testOwnWebhook: { account: string; delivered: boolean; answer: string }
-  setWebhook: { account: string; url: string; thresholds: Array<string>; armed: Array<string>; events: Array<{ id: string; type: "credits.low" | "pipeline.paused"; threshold: string | null; created: number; state: "due" | "delivered" | "given_up"; attempts: number; next: number | null; last: string | null }>; secret: string | null }
+  setWebhook: { account: string; url: string; thresholds: Array<string>; armed: Array<string>; events: Array<{ id: string; type: "credits.low" | "pipeline.paused" | "top_up.stopped" | "alert.fired" | "alert.resolved" | "alert.test"; threshold: string | null; created: number; state: "due" | "delivered" | "given_up"; attempts: number; next: number | null; last: string | null }>; secret: string | null }
   testWebhook: { account: string; delivered: boolean; answer: string }
-  showCheckout: { provider: "manual" | "stripe" | null; currency: string; packages: Array<{ name: string; credits: string; amount: string }>; lots: { credits: string; amount: string; most: number } | null; instructions: string; orders: Array<Order> }
+  ownAlerts: { rules: Array<AlertRule>; addresses: Array<AlertAddress>; has_webhook: boolean; sends_email: boolean; history: Array<Alert> }
+  testAlertRule: Alert
+  sendAlertConfirmation: AlertAddress
+  showCheckout: { provider: "manual" | "stripe" | null; currency: string; tax: { name: string; rate: string; included: boolean } | null; packages: Array<{ name: string; credits: string; amount: string }>; lots: { credits: string; amount: string; most: number } | null; instructions: string; orders: Array<Order> }
   checkout: { order: Order }
   listOrders: { orders: Array<Order>; next: string | null }
+  showBilling: Billing
+  ownBilling: Billing
+  orderInvoice: OrderInvoice
+  showAutoTopUp: AutoTopUp
+  ownAutoTopUp: AutoTopUp
+  saveCard: { url: string }
+  listPipelines: { items: Array<Pipeline>; pagination: { page_number: number; page_size: number; total_count: number; has_more: boolean } }
+  createPipeline: Pipeline
+  pipelineOptions: { topics: Array<PipelineTopic>; destinations: Array<{ type: "webhook" | "r2" | "s3" | "clickhouse" | "postgres" | "kafka"; fields: Array<DestinationField> }>; row_credits: string | null; minute_credits: string | null }
+  showPipeline: Pipeline
   allPipelines: { pipelines: Array<PipelineOfAccount>; next: number | null }
+  pipelineStatus: PipelineStatus
+  pipelineLogs: { items: Array<PipelineLogLine>; next: number | null }
+  pipelineMetrics: { items: Array<PipelineMinute> }
+  testPipeline: { ok: boolean; rows: number; ms: number; message: string }
+  previewPipeline: { rows: Array<Record<string, unknown>>; read: number; from: number | null; to: number | null }
+  backfillPipeline: { from: number; to: number; estimate: BackfillEstimate | null; backfill: PipelineBackfill | null }
+  pipelineBackfill: { available: boolean; backfill: PipelineBackfill | null; delivered: Array<{ from: number; to: number }> }
+  historyCoverage: HistoryCoverage
+  historyGaps: { gaps: Array<HistoryGap>; next: string | null }
+  historyCost: HistoryCost
+  historyFiles: { files: Array<HistoryFile>; expires_ms: number; next: string | null; credits: string }
   ownHistoryFiles: { files: Array<HistoryFile>; expires_ms: number; next: string | null }
   business: { from: string; to: string; accounts: number; keys: number; open_orders: number; paid: Array<{ currency: string; orders: number; amount: string; refunded: string }>; sign_up: { per_day: number; links: number; networks: number; most_of_network: number; domains: number; most_of_domain: number } | null; totals: { granted: string; spent: string; calls: number; stream_minutes: number; pipeline_rows: number; refusals: number }; days: Array<{ date: string; granted: string; spent: string; calls: number; stream_minutes: number; pipeline_rows: number; refusals: number; by_product: Record<string, string> }>; refused: Array<{ code: string; count: number }>; million_usd: string | null; sold_usd: string | null; spent_usd: string | null; cost: { standing_usd: string; calls_usd: string; streams_usd: string; total_usd: string; relays: number; assumptions: Array<string> } | null }
+  businessTrend: { step: "hour" | "day" | "month"; from: number; to: number; paid: Array<{ start: number; currency: string; orders: number; amount: string; refunded: string }>; used: Array<{ start: number; product: string; credits: string; count: number }>; rejected: Array<{ start: number; code: string; count: number }> }
   search: { accounts: Array<FoundAccount>; keys: Array<FoundKey>; refusals: Array<Refused>; audit: Array<AuditLine> }
   listAccounts: { accounts: Array<ListedAccount>; next: string | null }
   ensureAccount: { account: string; created: boolean; balance: string; spent: string; granted: string }
-  showAccount: { account: string; plan: string; terms: Terms | null; created: number; balance: string; spent: string; granted: string; held: string; written_off: string; period: Period | null; keys: Array<{ hash: string; prefix: string; account: string; label: string; kind: "api" | "service"; products: Array<"info" | "stream" | "rpc" | "data" | "graphql" | "platform">; created: number; expires: number | null; revoked: number | null; last_used: number | null; cap: string | null; ranges: Array<string> | null; pipelines: "own" | "all" | null; replaced_by: string | null; cap_remaining: string | null }> }
+  showAccount: { account: string; plan: string; terms: Terms | null; created: number; balance: string; spent: string; granted: string; held: string; written_off: string; period: Period | null; billing: { name: string; address: Array<string>; country: string; tax_id: string | null; email: string | null } | null; keys: Array<{ hash: string; prefix: string; account: string; label: string; kind: "api" | "service"; products: Array<"info" | "stream" | "rpc" | "data" | "graphql" | "platform">; created: number; expires: number | null; revoked: number | null; last_used: number | null; cap: string | null; ranges: Array<string> | null; pipelines: "own" | "all" | null; replaced_by: string | null; cap_remaining: string | null }> }
   grantCredits: { account: string; repeated: boolean; balance: string; spent: string; granted: string }
   listGrants: { grants: Array<Grant>; next: number | null }
   listPlans: { plans: Array<Plan> }
@@ -74,6 +129,10 @@ export interface Responses {
   listAudit: { audit: Array<AuditLine>; next: number | null }
   listStaff: { staff: Array<StaffMember> }
   createStaff: { token: string; name: string; role: "support" | "billing" | "owner" }
+  listMetrics: { at: number; counted: boolean; metrics: Array<{ name: string; type: "counter" | "gauge" | "histogram"; help: string; unit: "seconds" | "credits" | "blocks" | "rows" | null; figure: number | null; values: Array<{ labels: Record<string, string>; value: number; p50?: number | null | undefined; p99?: number | null | undefined }> }> }
+  metricHistory: { at: Array<number>; figures: Record<string, Array<number | null>> }
+  listAlerts: { receiver: string | null; signed: boolean; at: number; alerts: Array<{ alert: "feed_not_live" | "archive_late" | "write_offs_high" | "usage_copies_late"; since: number | null; message: string | null; value: number | null; threshold: number | null; unit: "milliseconds" | "percent" | null }>; history: Array<{ number: number; at: number; type: "alert.started" | "alert.ended" | "alert.test"; alert: "feed_not_live" | "archive_late" | "write_offs_high" | "usage_copies_late" | "test"; started: number; message: string; delivery: "none" | "due" | "delivered" | "given_up"; attempts: number; answer: string | null }> }
+  testAlert: { delivered: boolean; answer: string }
   reconcileAccounts: { checked: number; differences: Array<AccountDifference>; failed: Array<string>; next: string | null }
   exportAccounts: { accounts: Array<ExportedAccount>; failed: Array<string>; next: string | null }
   importAccount: { account: string; imported: boolean }

@@ -1,8 +1,8 @@
 // The session of the whole page.
 
-import { effect, signal } from '@preact/signals'
+import { computed, effect, signal } from '@preact/signals'
 import type { SessionUser } from '../accounts/sessions/session.ts'
-import { type RequestResult, request, sessionRejections } from './request.dom.ts'
+import { type RequestResult, request, sessionDoubts } from './request.dom.ts'
 import { REQUEST } from './request-strings.ts'
 
 /** `unknown` before the first response; null when signed out. */
@@ -39,10 +39,21 @@ export async function signOut(): Promise<void> {
   if (result.ok) visitor.value = null
 }
 
-// Any request can reveal that the session ended here or in another tab.
+// A rejected request or another tab can reveal that the session ended or changed.
 effect(() => {
-  if (sessionRejections.value > 0 && !isSecretShown.value) void refreshVisitor()
+  if (sessionDoubts.value > 0 && !isSecretShown.value) void refreshVisitor()
 })
 addEventListener('visibilitychange', () => {
   if (document.visibilityState === 'visible' && visitor.peek() !== 'unknown') void refreshVisitor()
 })
+
+/** Tells the other tabs who is signed in, because a hidden tab sends no requests that could be rejected. */
+const otherTabs = new BroadcastChannel('weir-session')
+/** Differs between users; null if unknown. */
+const identity = computed(() => (visitor.value === 'unknown' ? null : JSON.stringify({ ...visitor.value, expires: 0 })))
+effect(() => {
+  if (identity.value !== null) otherTabs.postMessage(identity.value)
+})
+otherTabs.onmessage = ({ data }) => {
+  if (identity.peek() !== null && data !== identity.peek()) sessionDoubts.value++
+}

@@ -1,23 +1,59 @@
-// Sign-in with a key or token, sign-up by e-mail, and the page that a sign-up link opens.
+// Sign-in and sign-up by e-mail, and sign-in with a key or token.
 
 import { useSignal } from '@preact/signals'
+import { type ComponentChildren, h } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import type { RequestError } from './request.dom.ts'
-import { refreshVisitor, sessionNotice, signIn } from './session.dom.ts'
+import { sessionNotice, signIn } from './session.dom.ts'
+import { SIGN_IN, SIGN_UP } from './sign-in-strings.ts'
 import {
   type Challenge,
   linkDelivery,
-  linkToken,
   loadSignUpSettings,
-  redeemLink,
   requestLink,
-  type SignUpResult,
   showChallenge,
   turnstileSiteKey,
 } from './sign-up.dom.ts'
-import { LINK, SIGN_IN, SIGN_UP, TRIAL_KEY } from './strings.ts'
-import { Button, bindInput } from './ui/frame.tsx'
-import { ErrorNote, infoCurl, Snippet } from './ui/parts.tsx'
+import { CONSOLE } from './strings.ts'
+import { bindInput } from './ui/frame.tsx'
+import { FRAME } from './ui/frame-strings.ts'
+import { Mark } from './ui/icon.tsx'
+import { ErrorNote, Snippet } from './ui/parts.tsx'
+
+interface EntryProps {
+  /** Also the title of the document. */
+  readonly title: string
+  readonly isWide?: boolean
+  readonly children: ComponentChildren
+}
+
+/** The frame of the pages before the console. */
+export function Entry({ title, isWide = false, children }: EntryProps) {
+  useEffect(() => {
+    document.title = `${title} · ${CONSOLE.product}`
+  }, [title])
+  return (
+    <div class="entry">
+      <header class="brand">
+        <Mark />
+        {CONSOLE.product}
+      </header>
+      <main id="main" class={isWide ? 'wide' : ''}>
+        <h1>{title}</h1>
+        {children}
+      </main>
+      <footer>
+        {(['/docs', '/status', '/live'] as const).map((path) => (
+          <a key={path} href={path}>
+            {FRAME.links[path]}
+          </a>
+        ))}
+        {h('theme-switch', null)}
+        {h('legal-links', null)}
+      </footer>
+    </div>
+  )
+}
 
 function SignUpForm() {
   const email = useSignal('')
@@ -28,7 +64,6 @@ function SignUpForm() {
   const challengeToken = useSignal<string | null>(null)
   const widget = useRef<HTMLDivElement>(null)
   const challenge = useRef<Challenge | null>(null)
-  useEffect(() => void loadSignUpSettings(), [])
   useEffect(() => {
     if (turnstileSiteKey.value === null || !isTouched.value || widget.current === null) return
     const onError = (message: string) => {
@@ -40,7 +75,7 @@ function SignUpForm() {
     challenge.current = showChallenge(widget.current, turnstileSiteKey.value, onToken, onError)
     return () => challenge.current?.remove()
   }, [turnstileSiteKey.value, isTouched.value])
-  if (linkDelivery.value === null) return null
+  const input = useAutofocus()
   const submit = async (event: Event) => {
     event.preventDefault()
     isBusy.value = true
@@ -57,6 +92,8 @@ function SignUpForm() {
         <label for="email">{SIGN_UP.email}</label>
         <input
           id="email"
+          ref={input}
+          aria-describedby="email-hint"
           type="email"
           autocomplete="email"
           required
@@ -66,6 +103,9 @@ function SignUpForm() {
           }}
           {...bindInput(email)}
         />
+        <small id="email-hint" class="soft">
+          {SIGN_UP.emailHint}
+        </small>
         <div ref={widget} />
         <ErrorNote error={error.value} />
         <button
@@ -82,7 +122,7 @@ function SignUpForm() {
           {linkDelivery.value === 'log' && (
             <>
               {SIGN_UP.logged}
-              <code>sign-up:</code>
+              <code>sign_up_link</code>
               {SIGN_UP.logFile}
               <code>npm start</code>
               {SIGN_UP.logFileIn}
@@ -95,81 +135,56 @@ function SignUpForm() {
   )
 }
 
-/** Redeems the link only after the visitor confirms. */
-export function ConfirmLinkPage({ token }: { token: string }) {
-  const isBusy = useSignal(false)
-  const joined = useSignal<SignUpResult | null>(null)
-  const error = useSignal<RequestError | null>(null)
-  const open = async () => {
-    isBusy.value = true
-    const result = await redeemLink(token)
-    isBusy.value = false
-    if (!result.ok) error.value = result.error
-    else if (result.value.key === null) await returnToConsole()
-    else joined.value = result.value
-  }
-  if (joined.value?.key) return <TrialKey account={joined.value.account} apiKey={joined.value.key} />
-  return (
-    <main class="narrow" id="main">
-      <h1>{LINK.title}</h1>
-      <p>{LINK.text}</p>
-      <ErrorNote error={error.value} />
-      <p class="beside">
-        <Button text={LINK.open} class="main" disabled={isBusy.value || error.value !== null} onClick={open} />
-        <Button text={error.value === null ? LINK.cancel : LINK.back} onClick={returnToConsole} />
-      </p>
-    </main>
-  )
-}
-
-async function returnToConsole(): Promise<void> {
-  await refreshVisitor()
-  linkToken.value = null
-}
-
-function TrialKey({ account, apiKey }: { account: string; apiKey: string }) {
-  return (
-    <main class="narrow" id="main">
-      <h1>{TRIAL_KEY.title}</h1>
-      <p>
-        {TRIAL_KEY.account}
-        <b>{account}</b>
-      </p>
-      <p>{TRIAL_KEY.text}</p>
-      <Snippet line={apiKey} />
-      <p>{TRIAL_KEY.test}</p>
-      <Snippet line={infoCurl('{"type":"allMids"}', `'Authorization: Bearer ${apiKey}'`)} />
-      <p>
-        <Button text={TRIAL_KEY.open} class="main" onClick={returnToConsole} />
-      </p>
-    </main>
-  )
+/** Focuses the input when it appears. */
+function useAutofocus() {
+  const input = useRef<HTMLInputElement>(null)
+  useEffect(() => input.current?.focus(), [])
+  return input
 }
 
 export function SignInPage() {
-  const token = useSignal('')
-  const isBusy = useSignal(false)
-  const error = useSignal<RequestError | null>(null)
-  const submit = async (event: Event) => {
-    event.preventDefault()
-    isBusy.value = true
-    const result = await signIn(token.value)
-    isBusy.value = false
-    token.value = ''
-    error.value = result.ok ? null : result.error
-  }
+  useEffect(() => void loadSignUpSettings(), [])
+  const delivery = linkDelivery.value
   return (
-    <main class="narrow" id="main">
-      <h1>{SIGN_IN.title}</h1>
+    <Entry title={delivery === null ? SIGN_IN.title : SIGN_IN.titleOrStart}>
       {sessionNotice.value && (
         <p class="note" role="status">
           {sessionNotice.value}
         </p>
       )}
+      {delivery !== 'unknown' && (
+        <>
+          {delivery !== null && <SignUpForm />}
+          <KeyForm isFirst={delivery === null} />
+        </>
+      )}
+    </Entry>
+  )
+}
+
+function KeyForm({ isFirst }: { readonly isFirst: boolean }) {
+  const token = useSignal('')
+  const isBusy = useSignal(false)
+  const error = useSignal<RequestError | null>(null)
+  const input = useRef<HTMLInputElement>(null)
+  useEffect(() => {
+    if (isFirst) input.current?.focus()
+  }, [])
+  const submit = async (event: Event) => {
+    event.preventDefault()
+    isBusy.value = true
+    const result = await signIn(token.value)
+    isBusy.value = false
+    error.value = result.ok ? null : result.error
+    if (!result.ok) input.current?.select()
+  }
+  return (
+    <section>
       <form onSubmit={submit}>
         <label for="token">{SIGN_IN.key}</label>
         <input
           id="token"
+          ref={input}
           type="password"
           autocomplete="current-password"
           spellcheck={false}
@@ -178,18 +193,17 @@ export function SignInPage() {
           {...bindInput(token)}
         />
         <ErrorNote error={error.value} />
-        <button type="submit" class="main" disabled={isBusy.value}>
+        <button type="submit" class={isFirst ? 'main' : 'wide'} disabled={isBusy.value}>
           {SIGN_IN.submit}
         </button>
       </form>
-      <p>{SIGN_IN.help}</p>
-      <SignUpForm />
-      {linkDelivery.value === null && (
+      <p class="soft">{SIGN_IN.help}</p>
+      {isFirst && (
         <>
           <p>{SIGN_IN.noKey}</p>
           <Snippet line="npm run admin -- key issue <account> --kind service" />
         </>
       )}
-    </main>
+    </section>
   )
 }

@@ -1,27 +1,14 @@
-// Sign-up by e-mail. Invariant: the token of a link is removed from the URL immediately and sent only when the visitor
-// confirms, because mail scanners open links too.
+// Sign-up by e-mail. Invariant: the token of a link is sent only when the visitor confirms, because mail scanners open links
+// too.
 
 import { signal } from '@preact/signals'
 import { type RequestResult, request } from './request.dom.ts'
-import { SIGN_UP } from './strings.ts'
+import { SIGN_UP } from './sign-in-strings.ts'
 
 /** How links are delivered; null if this gateway has no sign-up. */
-export const linkDelivery = signal<'log' | 'mail' | null>(null)
+export const linkDelivery = signal<'log' | 'mail' | null | 'unknown'>('unknown')
 /** Null if no Turnstile check is required. */
 export const turnstileSiteKey = signal<string | null>(null)
-export const linkToken = signal(tokenIn(location.hash))
-if (linkToken.value !== null) history.replaceState(null, '', location.pathname + location.search)
-// Opening a link in a tab that already shows the console does not reload it.
-addEventListener('hashchange', () => {
-  const token = tokenIn(location.hash)
-  if (token === null) return
-  history.replaceState(null, '', location.pathname + location.search)
-  linkToken.value = token
-})
-
-function tokenIn(hash: string): string | null {
-  return /^#join=(.+)$/.exec(hash)?.[1] ?? null
-}
 
 /** `key` is present once; null if it was already shown. */
 export interface SignUpResult {
@@ -31,9 +18,8 @@ export interface SignUpResult {
 
 export async function loadSignUpSettings(): Promise<void> {
   const result = await request<{ by: 'log' | 'mail' | null; turnstile: string | null }>('GET', '/signup')
-  if (!result.ok) return
-  linkDelivery.value = result.value.by
-  turnstileSiteKey.value = result.value.turnstile
+  linkDelivery.value = result.ok ? result.value.by : null
+  turnstileSiteKey.value = result.ok ? result.value.turnstile : null
 }
 
 /** `challenge`: the Turnstile token, or null if none is required. */

@@ -27,7 +27,8 @@ export type Failure = FailureKind & {
 }
 
 type FailureKind =
-  | { readonly kind: 'key_missing' }
+  /** `isMisplaced`: there is a key, where none is accepted. */
+  | { readonly kind: 'key_missing'; readonly isMisplaced?: true }
   /** The key has a wrong format or checksum. */
   | { readonly kind: 'key_malformed' }
   | { readonly kind: 'key_unknown' }
@@ -48,6 +49,8 @@ type FailureKind =
       readonly capMicro?: number | undefined
       readonly byToken?: boolean | undefined
     }
+  /** A caller without a key can pay for the call. `why`: how, or why a payment was not taken, as complete sentences. */
+  | { readonly kind: 'payment_required'; readonly why: string }
   /** `limit`: the limit that was exceeded, unless the surface has only one. */
   | {
       readonly kind: 'rate_limited'
@@ -82,6 +85,7 @@ export type FailureCode =
   | 'unauthorized'
   | 'forbidden'
   | 'credits_exhausted'
+  | 'payment_required'
   | 'rate_limited'
   | 'invalid_json'
   | 'unsupported_media_type'
@@ -186,6 +190,14 @@ export const FAILURES: { readonly [Kind in Failure['kind']]: FailureRow<Kind> } 
     close: 4402,
     reason: 'credits exhausted',
     message: (short) => `Not enough credits: ${insufficientCredits('this', short)}`,
+  },
+  payment_required: {
+    code: 'payment_required',
+    http: 402,
+    rpc: -32003,
+    close: 4402,
+    reason: 'payment required',
+    message: ({ why }) => why,
   },
   rate_limited: {
     code: 'rate_limited',

@@ -7,6 +7,9 @@ import { visible } from './visible.ts'
 /** Every event, with its level. Metrics count errors and warnings by event, so the set is closed. */
 export const LOG_LEVELS = {
   admin_request_failed: 'error',
+  alert_claim_failed: 'error',
+  alert_mail: 'info',
+  alert_mail_undelivered: 'warn',
   alert_undelivered: 'warn',
   alert_unsigned: 'error',
   archiving_failed: 'warn',
@@ -16,9 +19,12 @@ export const LOG_LEVELS = {
   deflate_failed: 'error',
   files_failed: 'warn',
   graphql_operation_failed: 'error',
+  incident_unreadable: 'error',
+  invitation_failed: 'error',
   key_lookup_failed: 'error',
   meter_upkeep_failed: 'error',
   order_book_refetched: 'warn',
+  payment_failed: 'error',
   pipeline_call_failed: 'error',
   pipeline_turn_failed: 'error',
   refusals_lost: 'error',
@@ -32,6 +38,7 @@ export const LOG_LEVELS = {
   subscription_failed: 'error',
   usage_copy_failed: 'error',
   webhook_claim_failed: 'error',
+  top_up_failed: 'error',
   webhook_undelivered: 'warn',
 } as const
 

@@ -135,6 +135,11 @@ export function meterOf(env: Pick<Env, 'CREDIT_METER'>, account: AccountId, regi
   return stubOf(env.CREDIT_METER, account, locationOptions(region))
 }
 
+/** The object that owns the payments of a wallet on a network. It is created near the first payment. */
+export function payerOf(env: Pick<Env, 'PAYER'>, network: string, address: string) {
+  return stubOf(env.PAYER, `${network}:${address}`)
+}
+
 /** The object that sums the counters of all isolates and sends alerts. */
 export function monitorOf(env: Partial<Pick<Env, 'MONITOR'>>) {
   if (env.MONITOR === undefined) throw new Error('MONITOR is not bound')

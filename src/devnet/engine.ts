@@ -14,10 +14,12 @@ import { type Exchange, emptyExchange } from './exchange/exchange.ts'
 import { payFunding } from './exchange/funding.ts'
 import { openWallets, payIn } from './exchange/genesis.ts'
 import { liquidate } from './exchange/liquidation.ts'
+import type { Market } from './exchange/market.ts'
 import { type DevnetBlock, openBlock } from './exchange/node-block.ts'
 import { type Scale, SMALL } from './exchange/scale.ts'
 import { runTwaps } from './exchange/twap.ts'
 import { BlockHistory } from './info/block-history.ts'
+import { type PastMinute, pastDay } from './info/past-day.ts'
 
 /** If step() gets no time, the time of block n is this plus n times 70 ms. */
 const EPOCH_NS = 1_777_000_000_000_000_000n
@@ -62,26 +64,40 @@ export function restoreEngine(checkpoint: unknown, scale = SMALL): Engine {
 }
 
 function engineOf(exchange: Exchange): Engine {
-  const past = new BlockHistory(exchange.scale.history)
+  const history = new BlockHistory(exchange.scale.history, pastOf(exchange))
   return {
     exchange,
-    history: past,
+    history,
     get height() {
       return exchange.height
     },
     step(timeNs) {
       const block = step(exchange, timeNs ?? EPOCH_NS + BigInt(exchange.height + 1) * BLOCK_NS)
-      past.record(block)
+      history.record(block)
       return block
     },
     checkpoint: () => exchangeState(exchange),
   }
 }
 
+/** The day before the first block, made when it is first read. Empty before that block. */
+function pastOf(x: Exchange): (market: Market) => readonly PastMinute[] {
+  const days = new Map<number, readonly PastMinute[]>()
+  return (market) => {
+    if (!x.scale.hasPast || x.firstBlockMs === 0) return []
+    const day = days.get(market.id) ?? pastDay(market, x.seed, x.firstBlockMs)
+    days.set(market.id, day)
+    return day
+  }
+}
+
 function step(x: Exchange, timeNs: bigint): DevnetBlock {
   x.height++
   x.block = openBlock(x.height, timeNs)
-  if (x.height === 1) payIn(x)
+  if (x.height === 1) {
+    x.firstBlockMs = x.block.timeMs
+    payIn(x)
+  }
   if (x.height <= x.quietTo) return x.block
   walkPrices(x)
   makersAct(x)

@@ -1,20 +1,26 @@
-// The HTTP server on 127.0.0.1: POST /info and POST /evm with the public server's errors, POST /misbehave to make /info
-// fail (misbehave.node.ts), POST /disturb to disturb the node's files, and GET /books (book-hashes.node.ts).
+// The HTTP server on 127.0.0.1: POST /info and POST /evm with the public server's errors, and /facilitator for x402
+// payments. For tests: POST /misbehave makes /info and the facilitator fail (misbehave.node.ts), POST /disturb disturbs the
+// node's files, and GET /books is in book-hashes.node.ts.
 
 import { realpathSync } from 'node:fs'
 import { open, rename } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { basename, dirname, isAbsolute, join, resolve as resolvePath, sep } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import * as z from 'zod'
 import { parseJson } from '../core/json.ts'
 import { wholeNumber } from '../core/whole-number.ts'
 import type { BookHashOracle } from './book-hashes.node.ts'
 import type { Engine } from './engine.ts'
+import type { Ledger } from './evm/ledger.ts'
 import { handleEvm } from './evm/rpc.ts'
+import type { EvmNode } from './evm/submission.ts'
 import { SPARSE_STREAMS, STREAMS } from './exchange/node-block.ts'
+import type { Facilitator } from './facilitator.node.ts'
 import { handleInfo, type InfoResponse } from './info/info.ts'
 import { l4Snapshot } from './info/l4-snapshot.ts'
-import { Faults, MisbehaveRequest, misbehave, type OpenFault, withLag } from './misbehave.node.ts'
+import { Faults, isOpen, MisbehaveRequest, misbehave, type OpenFault, withLag } from './misbehave.node.ts'
+import { simulatedKey } from './simulated-keys.node.ts'
 
 /** Longest pause. During a pause, new blocks wait in memory and are written when it ends. */
 const MAX_HOLD_MS = 10_000
@@ -64,6 +70,8 @@ const NOT_JSON: InfoResponse = { status: 415, text: 'Expected request with `Cont
 export interface ServerState {
   readonly engine: Engine
   readonly truth: BookHashOracle
+  /** Transactions submitted to the EVM. */
+  readonly ledger: Ledger
   /** Disturbs the files. */
   readonly disturb: (request: DisturbRequest) => void
   /** Folder of the block files. Snapshots are written next to this folder. */
@@ -73,21 +81,34 @@ export interface ServerState {
 /** Creates a server for the state that `served()` returns. The caller calls listen() and close(). */
 export function devnetServer(served: () => ServerState): Server {
   const faults = new Faults()
+  const payments = new Payments(
+    () => nodeOf(served()),
+    () => served().engine.exchange.seed,
+    faults,
+  )
   return createServer((request, response) => {
-    handle(served, faults, request).then(
+    handle(served, faults, payments, request).then(
       (result) => reply(response, result),
       () => response.destroy(),
     )
   })
 }
 
-type HttpResult = (InfoResponse | { readonly status: 404 | 405 }) & { readonly fault?: OpenFault }
+const nodeOf = ({ engine, ledger }: ServerState): EvmNode => ({ origin: engine.exchange, ledger })
 
-const PATHS = ['/info', '/evm', '/misbehave', '/disturb']
+type HttpResult = (InfoResponse | { readonly status: 404 | 405 | 503 }) & { readonly fault?: OpenFault }
 
-async function handle(served: () => ServerState, faults: Faults, request: IncomingMessage): Promise<HttpResult> {
+const PATHS = ['/info', '/evm', '/facilitator/verify', '/facilitator/settle', '/misbehave', '/disturb']
+
+async function handle(
+  served: () => ServerState,
+  faults: Faults,
+  payments: Payments,
+  request: IncomingMessage,
+): Promise<HttpResult> {
   const [path = '', query = ''] = request.url?.split('?') ?? []
   if (path === '/books' && request.method === 'GET') return bookHashes(served(), query)
+  if (path === '/facilitator/supported' && request.method === 'GET') return payments.supported()
   if (!PATHS.includes(path)) return { status: 404 }
   if (request.method !== 'POST') return { status: 405 }
   if (!/^application\/(?:[\w.-]+\+)?json\b/i.test(request.headers['content-type'] ?? '')) return NOT_JSON
@@ -97,8 +118,10 @@ async function handle(served: () => ServerState, faults: Faults, request: Incomi
   if (body === undefined) return BAD_JSON
   if (path === '/misbehave') return addFault(faults, body)
   if (path === '/disturb') return disturb(served(), body)
+  if (path === '/facilitator/verify') return payments.handle('verify', body)
+  if (path === '/facilitator/settle') return payments.handle('settle', body)
+  if (path === '/evm') return { status: 200, body: await handleEvm(nodeOf(served()), body) }
   const { engine, data } = served()
-  if (path === '/evm') return { status: 200, body: handleEvm(engine.exchange, body) }
   return handleQuery(engine, data, faults, body)
 }
 
@@ -108,8 +131,52 @@ async function handleQuery(engine: Engine, data: string, faults: Faults, body: u
   const snapshot = FileSnapshotRequest.safeParse(body)
   const result = snapshot.success ? await writeSnapshot(engine, data, snapshot.data) : handleInfo(engine, body)
   if (fault === null) return result
-  if (fault.how === 'lag') return 'body' in result ? { ...result, body: withLag(result.body, fault.byMs) } : result
-  return { ...result, fault: { ...fault, how: fault.how } }
+  if (isOpen(fault)) return { ...result, fault }
+  return 'body' in result ? { ...result, body: withLag(result.body, fault.byMs) } : result
+}
+
+/** The calls of the facilitator, with their faults. */
+class Payments {
+  readonly #node: () => EvmNode
+  readonly #seed: () => number
+  readonly #faults: Faults
+  #facilitator: Promise<Facilitator> | null = null
+
+  constructor(node: () => EvmNode, seed: () => number, faults: Faults) {
+    this.#node = node
+    this.#seed = seed
+    this.#faults = faults
+  }
+
+  async supported(): Promise<InfoResponse> {
+    return { status: 200, body: (await this.#loaded()).supported() }
+  }
+
+  async handle(call: 'verify' | 'settle', body: unknown): Promise<HttpResult> {
+    const fault = this.#faults.next(`x402:${call}`, performance.now())
+    if (fault?.how === 'unavailable') return { status: 503 }
+    const how = fault?.how === 'skip' || fault?.how === 'deny' || fault?.how === 'twice' ? fault.how : null
+    const facilitator = await this.#loaded()
+    const result: InfoResponse = await (call === 'verify'
+      ? facilitator.verify(body)
+      : facilitator.settle(body, how)
+    ).then(
+      (done) => ({ status: 200, body: done }),
+      (error: Error) =>
+        error instanceof TypeError
+          ? { status: 400, text: error.message }
+          : { status: 500, body: { error: error.message } },
+    )
+    if (fault?.how === 'lag') await sleep(Math.min(fault.byMs, fault.endMs - performance.now()))
+    return fault !== null && isOpen(fault) ? { ...result, fault } : result
+  }
+
+  #loaded(): Promise<Facilitator> {
+    this.#facilitator ??= import('./facilitator.node.ts').then(({ createFacilitator }) =>
+      createFacilitator(this.#node(), simulatedKey(this.#seed(), 'facilitator')),
+    )
+    return this.#facilitator
+  }
 }
 
 const Height = wholeNumber(0, Number.MAX_SAFE_INTEGER)

@@ -2,22 +2,30 @@
 // SIGTERM or SIGINT, it writes a checkpoint and exits.
 
 import type { AddressInfo } from 'node:net'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
+import { privateKeyToAddress } from 'viem/accounts'
 import { commandLine, program, valueParser } from '../core/command-line.node.ts'
 import { wholeNumber } from '../core/whole-number.ts'
 import { BookHashOracle } from './book-hashes.node.ts'
 import { Chain, ChainError } from './chain.node.ts'
+import type { Ledger } from './evm/ledger.ts'
+import { fund } from './evm/submission.ts'
+import { DECIMALS } from './evm/token.ts'
+import { openLedger } from './evm-journal.node.ts'
 import { SCALES, ScaleName, SMALL } from './exchange/scale.ts'
 import { type DisturbRequest, devnetServer } from './http.node.ts'
+import { DEFAULT_SEED, simulatedKey } from './simulated-keys.node.ts'
 
 /** Maximum number of blocks created in a row after a stall. The rest of the lost time is skipped. */
 const MAX_BURST = 3
+/** A million tokens for the demo wallet. */
+const DEMO_AMOUNT = 1_000_000n * 10n ** BigInt(DECIMALS)
 
 /** The command. */
 export const DEVNET = program('npm run devnet --', 'run only the simulated exchange', ['--data exchange --seed 7'])
   .requiredOption('--data <dir>', "folder for the node's block files")
   .option('--port <n>', 'HTTP port; 0 picks a free one', valueParser(wholeNumber(0, 65_535)), 3001)
-  .option('--seed <n>', 'seed of the random generator', valueParser(wholeNumber(0, 999_999_999)), 1)
+  .option('--seed <n>', 'seed of the random generator', valueParser(wholeNumber(0, 999_999_999)), DEFAULT_SEED)
   .option('--scale <name>', 'size of the exchange: small or mainnet', valueParser(ScaleName), SMALL.name)
   .option(
     '--block-ms <n>',
@@ -47,10 +55,10 @@ function fail(text: string): never {
   process.exit(1)
 }
 
-function openChain(options: Options): Chain {
+function openExchange(options: Options): { readonly chain: Chain; readonly ledger: Ledger } {
   const scale = SCALES[options.scale]
   try {
-    return Chain.open({
+    const chain = Chain.open({
       data: resolve(options.data),
       seed: options.seed,
       scale,
@@ -59,6 +67,10 @@ function openChain(options: Options): Chain {
       keepBytes: (options.keepMb ?? scale.keepMb) * 1024 * 1024,
       oracle: options.oracle === undefined ? null : resolve(options.oracle),
     })
+    const ledger = openLedger(join(resolve(options.data), 'devnet', 'transactions'))
+    const wallet = privateKeyToAddress(simulatedKey(options.seed, 'demo'))
+    fund({ origin: chain.engine.exchange, ledger }, wallet, DEMO_AMOUNT)
+    return { chain, ledger }
   } catch (error) {
     if (error instanceof ChainError) return fail(error.message)
     if ((error as NodeJS.ErrnoException).code === undefined) throw error
@@ -70,13 +82,14 @@ function openChain(options: Options): Chain {
 const nowNs = () => BigInt(Date.now()) * 1_000_000n + (process.hrtime.bigint() % 1_000_000n)
 
 function run(options: Options): void {
-  let chain: Chain | null = null
+  let opened: ReturnType<typeof openExchange> | null = null
   const truth = new BookHashOracle()
   const server = devnetServer(() => ({
-    engine: chain!.engine,
+    engine: opened!.chain.engine,
+    ledger: opened!.ledger,
     truth,
     data: resolve(options.data),
-    disturb: (request) => disturb(chain!, request),
+    disturb: (request) => disturb(opened!.chain, request),
   }))
   server.once('error', (error: NodeJS.ErrnoException) => {
     fail(
@@ -88,9 +101,10 @@ function run(options: Options): void {
   // Listen before the files are opened, so that two processes with the same port cannot both touch them. No request is
   // handled until this callback ends.
   server.listen(options.port, '127.0.0.1', () => {
-    chain = openChain(options)
+    opened = openExchange(options)
+    const { chain } = opened
     const stop = pace(chain, options.blockMs ?? SCALES[options.scale].blockMs, () =>
-      truth.onBlock(chain!.engine.exchange),
+      truth.onBlock(chain.engine.exchange),
     )
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     const { height } = chain.engine
@@ -99,7 +113,7 @@ function run(options: Options): void {
     log(`${url}, seed ${options.seed}, height ${height}, files in ${resolve(options.data)}`)
     const end = () => {
       stop()
-      void finish(chain!)
+      void finish(chain)
     }
     process.once('SIGTERM', end)
     process.once('SIGINT', end)

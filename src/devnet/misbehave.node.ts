@@ -1,7 +1,8 @@
 // Faults on demand, for tests of this server's clients: `POST /misbehave` with
 //   {"how": "hang", "types": ["meta"], "for_ms": 5000, "times": 3}
 // makes POST /info fail for the named types (default: all), for a limited time and number of queries. The newest fault
-// that matches a query applies. {"how": "none"} ends all faults.
+// that matches a query applies. {"how": "none"} ends all faults. The types "x402:verify" and "x402:settle" are the calls of
+// the facilitator: a fault that spoils the answer does so after the settlement.
 
 import type { ServerResponse } from 'node:http'
 import * as z from 'zod'
@@ -9,22 +10,35 @@ import * as z from 'zod'
 const MAX_FAULTS = 16
 const MAX_MS = 600_000
 
+const FACILITATOR_CALL = /^x402:(?:verify|settle)$/
+/** Faults of the facilitator only. */
+const PAYMENT_FAULTS = ['unavailable', 'skip', 'deny', 'twice'] as const
+type PaymentFault = (typeof PAYMENT_FAULTS)[number]
+const isPaymentFault = (how: string): how is PaymentFault => PAYMENT_FAULTS.some((fault) => fault === how)
+
 /** Body of `POST /misbehave`. Unknown fields are rejected, so that a typo is noticed. */
-export const MisbehaveRequest = z.strictObject({
-  /**
-   * refuse: resets the connection · hang: sends no response until the fault ends, then resets · 429, 500: returns this
-   * status · cut: sends half of the body · garbage: returns 200 with a body that is not JSON · lag: returns a `time`
-   * that is `by_ms` too early.
-   */
-  how: z.enum(['refuse', 'hang', '429', '500', 'cut', 'garbage', 'lag', 'none']),
-  types: z.array(z.string().max(64)).min(1).max(64).optional(),
-  for_ms: z.int().min(1).max(MAX_MS).default(60_000),
-  times: z.int().min(1).max(1_000_000).optional(),
-  /** For `lag`. */
-  by_ms: z.int().min(1).max(86_400_000).default(60_000),
-  /** For `429`: sent as `Retry-After`, which the public server does not send. */
-  retry_after_s: z.int().min(0).max(3_600).optional(),
-})
+export const MisbehaveRequest = z
+  .strictObject({
+    /**
+     * refuse: resets the connection · hang: sends no response until the fault ends, then resets · 429, 500: returns this
+     * status · cut: sends half of the body · garbage: returns 200 with a body that is not JSON · lag: returns a `time`
+     * that is `by_ms` too early; the facilitator answers `by_ms` late.
+     * Facilitator only: unavailable: 503 and nothing else · skip: reports a settlement that it did not make · deny: settles
+     * and reports a failure · twice: settles twice and reports the second outcome.
+     */
+    how: z.enum(['refuse', 'hang', '429', '500', 'cut', 'garbage', 'lag', ...PAYMENT_FAULTS, 'none']),
+    types: z.array(z.string().max(64)).min(1).max(64).optional(),
+    for_ms: z.int().min(1).max(MAX_MS).default(60_000),
+    times: z.int().min(1).max(1_000_000).optional(),
+    /** For `lag`. */
+    by_ms: z.int().min(1).max(86_400_000).default(60_000),
+    /** For `429`: sent as `Retry-After`, which the public server does not send. */
+    retry_after_s: z.int().min(0).max(3_600).optional(),
+  })
+  .refine(({ how, types = [''] }) => !isPaymentFault(how) || types.every((type) => FACILITATOR_CALL.test(type)), {
+    path: ['types'],
+    error: 'must be x402:verify or x402:settle for this fault',
+  })
 export type MisbehaveRequest = z.infer<typeof MisbehaveRequest>
 
 export interface Fault {
@@ -63,7 +77,8 @@ export class Faults {
   /** The fault for a query of this type; null if there is none. Counts the query. */
   next(type: string, nowMs: number): Fault | null {
     this.#drop(nowMs)
-    const fault = this.#faults.findLast(({ types }) => types === null || types.includes(type)) ?? null
+    const isInfo = !FACILITATOR_CALL.test(type)
+    const fault = this.#faults.findLast(({ types }) => types?.includes(type) ?? isInfo) ?? null
     if (fault !== null) fault.remaining--
     return fault
   }
@@ -95,8 +110,10 @@ const MAX_HANGING = 500
 const GARBAGE = '<html>{"type": \u0000'
 let hanging = 0
 
-/** Faults that misbehave() handles: all except `lag`, which changes only the body. */
-export type OpenFault = Fault & { readonly how: Exclude<Fault['how'], 'lag'> }
+/** Faults that misbehave() handles: all that spoil the answer alone. */
+export type OpenFault = Fault & { readonly how: Exclude<Fault['how'], 'lag' | PaymentFault> }
+
+export const isOpen = (fault: Fault): fault is OpenFault => fault.how !== 'lag' && !isPaymentFault(fault.how)
 
 /** Ends the response with a fault. `text`: the body that would normally be sent. */
 export function misbehave(response: ServerResponse, fault: OpenFault, text: string, nowMs: number): void {

@@ -85,7 +85,7 @@ export function failureReply(path: string, failure: Failure, requestId: string):
 }
 
 function failureFormatAt(path: string): (failure: Failure, requestId: string) => WireFailure {
-  if (/^(\/k\/|\/(info|ws)$)/.test(path)) return infoFailure
+  if (/^(\/k\/|\/x402\/|\/(info|ws|x402)$)/.test(path)) return infoFailure
   if (path === MCP_PATH || /^\/v1\/[^/]+\/?$/.test(path)) return rpcFailure
   return path === '/graphql' ? graphqlFailure : restFailure
 }

@@ -17,6 +17,8 @@ const EXPOSED_HEADERS = [
   'x-ignored-fields',
   'age',
   'content-range',
+  'payment-required',
+  'payment-response',
   'retry-after',
   'ratelimit',
   'ratelimit-policy',
@@ -30,9 +32,10 @@ export function isOpenToBrowsers(path: string): boolean {
   return !/^\/(admin|feed|metrics|session|live|signup|checkout)(\/|$)/.test(path)
 }
 
-const KEY_HEADERS = 'authorization, content-type'
+/** Clients of x402 send the last two when they pay. */
+const REQUEST_HEADERS = 'authorization, content-type, payment-signature, access-control-expose-headers'
 /** Headers that MCP clients in a browser also send. */
-const MCP_HEADERS = `${KEY_HEADERS}, mcp-protocol-version, mcp-method, mcp-name, mcp-session-id, last-event-id`
+const MCP_HEADERS = `${REQUEST_HEADERS}, mcp-protocol-version, mcp-method, mcp-name, mcp-session-id, last-event-id`
 
 /** Response headers of a preflight for the endpoint at this path, with these methods. */
 export function preflightHeaders(path: string, methods: readonly string[]): Readonly<Record<string, string>> {
@@ -40,7 +43,7 @@ export function preflightHeaders(path: string, methods: readonly string[]): Read
     ...ORIGIN,
     allow: methods.join(', '),
     'access-control-allow-methods': methods.join(', '),
-    'access-control-allow-headers': path === MCP_PATH ? MCP_HEADERS : KEY_HEADERS,
+    'access-control-allow-headers': path === MCP_PATH ? MCP_HEADERS : REQUEST_HEADERS,
     'access-control-max-age': '86400',
   }
 }

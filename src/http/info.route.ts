@@ -15,6 +15,7 @@ const INFO: Surface = {
   refusal: infoFailure,
   // Each response header costs 2 to 4 % of the request time, so limits are announced only when they run low.
   announceLimitsBelow: 1 / 4,
+  acceptsPayment: true,
 }
 
 /** Routes of the info surface; `/k/<key>/info` exists only with `pathKeys`. */

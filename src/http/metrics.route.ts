@@ -5,6 +5,7 @@ import type { AddressVerdict } from '../accounts/address-limiter.ts'
 import { endpointNotFound, type Failure } from '../core/failure.ts'
 import { checkBearerSecret } from '../core/secret.ts'
 import { formatFor, metricsText } from '../monitor/exposition.ts'
+import { metricFamilies } from '../monitor/metric-families.ts'
 import type { MonitorApi } from '../monitor/monitor-api.ts'
 import { restFailure } from '../protocol/failure-wire.ts'
 import type { SourcesStatus } from '../protocol/feed/sources-shape.ts'
@@ -40,7 +41,7 @@ export function metricsRoutes({ token, monitor, sources, wrongToken, requestId }
     const [scrape, others] = await Promise.all([monitor().scrape(), sources()])
     const format = formatFor(c.req.header('accept'))
     const headers = { 'content-type': format.contentType, 'cache-control': 'no-store', vary: 'accept' }
-    return c.body(metricsText(scrape, others, format), 200, headers)
+    return c.body(metricsText(metricFamilies(scrape, others), format), 200, headers)
   })
   return app
 }

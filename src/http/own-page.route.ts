@@ -3,8 +3,9 @@
 
 import type * as z from 'zod'
 import type { AddressVerdict } from '../accounts/address-limiter.ts'
-import { createSession, endSession, type SessionOrigin } from '../accounts/sessions/session.store.ts'
-import { isSameOrigin, sessionCookie, sessionToken } from '../accounts/sessions/session.ts'
+import { createSession, endSession } from '../accounts/sessions/session.store.ts'
+import { isSameOrigin, type SessionOrigin, sessionCookie, sessionToken } from '../accounts/sessions/session.ts'
+import { browserOf, sessionPlace } from '../accounts/sessions/session-client.ts'
 import { readJsonBody } from '../core/body.ts'
 import type { Failure } from '../core/failure.ts'
 import { err, ok, type Result } from '../core/result.ts'
@@ -51,10 +52,18 @@ export async function ownPageBody<T>(
   return read.ok ? ok(read.value) : err({ kind: 'bad_field', issues: read.error })
 }
 
-/** Starts a session that replaces the request's session. */
-export async function startSession(db: D1Database, request: Request, origin: SessionOrigin, nowMs: number) {
+/** Starts a session that replaces the request's session. `address` belongs to the caller; null if unknown or forgeable. */
+export async function startSession(
+  db: D1Database,
+  request: Request,
+  origin: SessionOrigin,
+  address: string | null,
+  nowMs: number,
+) {
   const before = sessionToken(request.headers.get('cookie'))
   if (before !== null) await endSession(db, before)
-  const { token, seconds, expires } = await createSession(db, origin, nowMs)
+  const { country } = (request.cf ?? {}) as { readonly country?: unknown }
+  const client = { browser: browserOf(request.headers.get('user-agent')), place: sessionPlace(country, address) }
+  const { token, seconds, expires } = await createSession(db, origin, client, nowMs)
   return { expires, headers: { 'set-cookie': sessionCookie(token, seconds) } }
 }

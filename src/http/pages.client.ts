@@ -2,11 +2,12 @@
 
 const POLICY = 'content-security-policy'
 
+export interface PagesEnv {
+  readonly ASSETS?: { fetch(request: Request): Promise<Response> }
+}
+
 /** Null if there is no page at this address or the Worker has no assets. */
-export async function pageOf(
-  { ASSETS: files }: Partial<Pick<Cloudflare.Env, 'ASSETS'>>,
-  request: Request,
-): Promise<Response | null> {
+export async function pageOf({ ASSETS: files }: PagesEnv, request: Request): Promise<Response | null> {
   const found = await files?.fetch(request)
   return found === undefined || found.status === 404 ? null : found
 }

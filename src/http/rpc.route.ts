@@ -14,6 +14,7 @@ const RPC: Surface = {
   entry: { product: 'rpc', kind: 'api', places: ['bearer'] },
   refusal: rpcFailure,
   announceLimitsBelow: 1 / 4,
+  acceptsPayment: true,
 }
 
 /** A transaction has up to 128 KB, which is twice as long in hex. A call may override entire contracts. */

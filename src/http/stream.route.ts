@@ -62,8 +62,9 @@ export function streamRoutes(deps: StreamRouteDeps, settings: RelaySettings & { 
         async (call) => {
           const socket = await connect(deps, request, call.identity, settings, refusals)
           if (socket instanceof Response) return socket
-          call.recordRefusal(socket)
-          return infoFailure(socket, call.requestId)
+          const reply = infoFailure(socket, call.requestId)
+          call.recordRefusal(socket, reply.status)
+          return reply
         },
       )
     })

@@ -24,10 +24,12 @@ export interface Books {
   tops(): Promise<Result<{ readonly height: number; readonly tops: readonly TopOfBook[] }, Failure>>
 }
 
+export type PastMoment = { readonly height: number } | { readonly timeMs: number }
+
 /** Past order books from the archive. */
 export interface HistoricalBooks {
-  /** Book of a coin after block `height`; null if it had none. */
-  at(coin: Coin, height: number): Promise<Result<BookSnapshot | null, Failure>>
+  /** Book of a coin after a block, or after the last block at or before a time; null if it had none. */
+  at(coin: Coin, moment: PastMoment): Promise<Result<BookSnapshot | null, Failure>>
 }
 
 /** Builder-deployed DEXes in the exchange's order, without the main one. */

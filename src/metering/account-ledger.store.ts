@@ -23,7 +23,7 @@ import {
   RECLAIM_GRACE_MS,
 } from './ledger.ts'
 import { type MeterStorage, MeterStore } from './meter.store.ts'
-import type { GrantResponse } from './meter-api.ts'
+import type { GrantResponse, PaidCall } from './meter-api.ts'
 import { METER_API_VERSION } from './meter-version.ts'
 import type { PipelineReport, PipelineResponse } from './pipeline-report.ts'
 import { decidePlan, decideRenewal, type PlanDecision, type PlanInput, type PlanState } from './plans/plan-period.ts'
@@ -40,6 +40,7 @@ import { Statements } from './statement.store.ts'
 import type { MinuteCharge } from './streams/stream-api.ts'
 import type { Payment, StreamPayer } from './streams/stream-ledger.ts'
 import { StreamStore } from './streams/streams.store.ts'
+import type { TopUps } from './top-ups.do.ts'
 import { hourOf, mergeUsage } from './usage.ts'
 import { UsageReports } from './usage-report.store.ts'
 import { budgetNow, budgetWaitMs, type VisitorBudget } from './visitor-budget.ts'
@@ -64,12 +65,14 @@ export type MeterTables = ReturnType<typeof tablesOf>
 export class AccountLedger implements StreamPayer {
   readonly #tables: MeterTables
   readonly #webhooks: Webhooks
+  readonly #topUps: TopUps
   readonly #holds = new PipelineHolds()
   #periodEndMs: number
 
-  constructor(tables: MeterTables, webhooks: Webhooks) {
+  constructor(tables: MeterTables, webhooks: Webhooks, topUps: TopUps) {
     this.#tables = tables
     this.#webhooks = webhooks
+    this.#topUps = topUps
     this.#periodEndMs = tables.plans.read()?.untilMs ?? Number.POSITIVE_INFINITY
   }
 
@@ -198,7 +201,7 @@ export class AccountLedger implements StreamPayer {
     return { v, available: left, cap: this.#tables.caps.limitingCap(keyHash, available), ended: end?.why }
   }
 
-  grant(id: string, amount: MicroCredits, nowMs: number): GrantResponse {
+  grant(id: string, amount: MicroCredits, nowMs: number, call: PaidCall | null = null): GrantResponse {
     const account = this.#tables.store.account()
     const before = this.#tables.store.grantAmount(id)
     if (before !== null) {
@@ -206,9 +209,15 @@ export class AccountLedger implements StreamPayer {
     }
     const event = decideGrant(account, wholeMicro(amount))
     if (event === null) return { v, ok: false, reason: 'too_large' }
-    const after = evolveAccount(account, event)
-    this.#put(after, 'grown')
+    const grown = evolveAccount(account, event)
+    const after = call === null ? grown : evolveAccount(grown, { type: 'charged', amount })
+    this.#put(after, call === null ? 'grown' : 'use')
     this.#tables.store.putGrant(id, amount, nowMs)
+    if (call !== null) {
+      countCredits(counters, [{ type: 'charged', amount }])
+      const { keyHash, product, type } = call
+      this.#tables.store.addUsage(keyHash, [{ product, type, calls: 1, amount }], nowMs)
+    }
     return { v, ok: true, repeated: false, account: after }
   }
 
@@ -319,6 +328,7 @@ export class AccountLedger implements StreamPayer {
     this.#tables.store.putAccount(account)
     if (by !== 'use') this.#tables.store.recordPeak(remainingOf(account), by === 'new period')
     this.#webhooks.onBalanceChange(remainingOf(account), by === 'new period', Date.now())
+    this.#topUps.onBalanceChange(remainingOf(account), Date.now())
   }
 }
 

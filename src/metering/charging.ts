@@ -8,6 +8,7 @@ import { err, ok, type Result } from '../core/result.ts'
 import { type UnbilledLimiter, unbilledLimitFailure } from '../core/unbilled-limiter.ts'
 import type { WaitUntil } from '../core/wait-until.ts'
 import type { LimitHeaders } from '../protocol/limit-headers.ts'
+import type { LoggedCall } from './request-log/log-api.ts'
 
 export interface Price {
   readonly product: Product
@@ -37,17 +38,34 @@ export interface Charging {
    * `atMost` of it remains.
    */
   limitHeaders?(identity: Identity, product: Product, atMost?: number): LimitHeaders | null
+  /** Logs a call of this request for the key's owner. */
+  log?(identity: Identity, call: CallResult): void
 }
 
-/** An authenticated request (http/metered.route.ts). */
+/** Result of a call. Its times are those of its request. */
+export type CallResult = Omit<LoggedCall, 'keyHash' | 'atMs' | 'ms'>
+
+/** A request of a known caller (http/metered.route.ts). */
 export interface MeteredCall {
   readonly identity: Identity
   readonly requestId: string
   readonly charging: Charging
   /** Keeps work alive after the caller is gone, because others may share it, and it may have to be charged. */
   readonly waitUntil: WaitUntil
-  /** Logs a refusal for the key's owner. `type` is the requested type, if it was parsed. */
-  readonly recordRefusal: (failure: RefusedCall['failure'], type?: string) => void
+  /** Logs a refusal for the key's owner. `status`: of the reply; `type`: the requested type, if it was parsed. */
+  readonly recordRefusal: (failure: RefusedCall['failure'], status: number, type?: string) => void
+  /** The caller has no key. A request must be valid before the reply says its price. */
+  readonly isVisit?: true
+}
+
+/** Logs a call that was answered, for the key's owner. `micro`: what was charged; `code`: of an error that a node answered. */
+export function recordAnswer(
+  { identity, requestId, charging }: MeteredCall,
+  { product, type }: Pick<Price, 'product' | 'type'>,
+  micro: MicroCredits,
+  { status = 200, code = '' }: Partial<Pick<CallResult, 'status' | 'code'>> = {},
+): void {
+  charging.log?.(identity, { product, type, status, code, micro, requestId })
 }
 
 /**

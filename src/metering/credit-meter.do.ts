@@ -8,25 +8,42 @@ import { counters } from '../core/counters.ts'
 import { Egress } from '../core/egress.client.ts'
 import { EgressSettings } from '../core/egress.ts'
 import { hash32 } from '../core/hash.ts'
-import type { KeyHash } from '../core/ids.ts'
+import type { AccountId, KeyHash } from '../core/ids.ts'
 import { logEvent } from '../core/log.client.ts'
 import { migrate } from '../core/migrate.store.ts'
 import { gatewayOf } from '../core/objects.client.ts'
+import { HOUR_MS } from '../core/time.ts'
 import { readVariables } from '../core/variables.ts'
 import { AccountLedger, type MeterTables, tablesOf } from './account-ledger.store.ts'
 import { remainingOf } from './account-state.ts'
+import type { AlertRule } from './alerts/alert-rule.ts'
+import { Alerts } from './alerts/alerts.do.ts'
+import type {
+  AddressRefusal,
+  AlertRecord,
+  AlertsView,
+  NewAddress,
+  RuleRefusal,
+  StoredRule,
+} from './alerts/alerts-api.ts'
+import { accountForecast, averagedDays } from './forecast.ts'
 import type { LeaseRequest, LeaseResponse } from './lease-api.ts'
 import { LEASE_TTL_MS, RECLAIM_GRACE_MS } from './ledger.ts'
 import type { MeterStore } from './meter.store.ts'
-import type { AccountBalance, GrantResponse, KeySums, MeterApi } from './meter-api.ts'
+import type { AccountBalance, GrantResponse, KeySums, MeterApi, PaidCall } from './meter-api.ts'
 import { METER_SCHEMA } from './meter-schema.ts'
 import type { PipelineReport, PipelineResponse } from './pipeline-report.ts'
 import type { PlanInput, PlanState } from './plans/plan-period.ts'
 import type { AccountFacts, Adoption, Difference } from './reconciliation.ts'
 import { RequestBuckets } from './request-buckets.ts'
+import type { LogBatch, LogChunks } from './request-log/log-api.ts'
+import { RequestLogSettings } from './request-log/log-settings.ts'
+import { RequestLog } from './request-log.store.ts'
 import type { Statement } from './statement.ts'
 import type { StreamReport, StreamResponse, StreamView } from './streams/stream-api.ts'
 import { StreamLedger } from './streams/stream-ledger.ts'
+import type { StoppedTopUp } from './top-up-watch.ts'
+import { TopUps } from './top-ups.do.ts'
 import {
   hourOf,
   nextCopyMs,
@@ -51,9 +68,12 @@ const STACK_PARTS = 40
 export class CreditMeter extends DurableObject<Cloudflare.Env> implements MeterApi {
   readonly #tables: MeterTables
   readonly #webhooks: Webhooks
+  readonly #topUps: TopUps
+  readonly #alerts: Alerts
   readonly #ledger: AccountLedger
   readonly #streamLedger: StreamLedger
   readonly #requests = new RequestBuckets()
+  readonly #log: RequestLog
   readonly #copyDelayMs: number
   #alarmAtMs = 0
 
@@ -63,31 +83,51 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements MeterA
     migrate(ctx.storage, METER_SCHEMA)
     this.#tables = tablesOf(ctx.storage)
     this.#webhooks = new Webhooks(ctx, new Egress(readVariables(EgressSettings, env)), () => gatewayOf(env))
-    this.#ledger = new AccountLedger(this.#tables, this.#webhooks)
+    this.#topUps = new TopUps(
+      ctx,
+      () => gatewayOf(this.env),
+      () => remainingOf(this.#ledger.account()),
+    )
+    this.#alerts = new Alerts(ctx, this.#tables.store, this.#webhooks, () => gatewayOf(env))
+    this.#ledger = new AccountLedger(this.#tables, this.#webhooks, this.#topUps)
     this.#streamLedger = new StreamLedger(this.#tables.streams, this.#ledger)
+    const keptMs = readVariables(RequestLogSettings, env).REQUEST_LOG_HOURS * HOUR_MS
+    this.#log = new RequestLog(ctx.storage.sql, this.#tables.store, keptMs)
     this.#copyDelayMs = hash32(String(ctx.id)) % COPY_SPREAD_MS
   }
 
   stream(report: StreamReport): Promise<StreamResponse> {
-    return this.#decide((now) => this.#streamLedger.apply(report, now))
+    return this.#decide((now) => {
+      this.#append(report.log, now)
+      return this.#streamLedger.apply(report, now)
+    }, this.#log.endsInMs(report.log))
   }
 
   lease(request: LeaseRequest): Promise<LeaseResponse> {
     return this.#decide((now) => {
+      this.#append(request.log, now)
       const decided = this.#ledger.lease(request, now)
       const changedMs = this.#tables.changes.last(request.keyHash, now)
       const answer = changedMs === null ? decided : { ...decided, changedMs }
       if (!answer.ok || request.requests === undefined) return answer
-      return { ...answer, requests: this.#requests.take(request.keyHash, request.requests, now) }
+      const { bucket, perSecond } = request.requests
+      const requests = this.#requests.take(request.keyHash, request.requests, now)
+      this.#alerts.countGranted(request.keyHash, bucket, perSecond, requests.granted, now)
+      return { ...answer, requests }
     }, LEASE_TTL_MS + RECLAIM_GRACE_MS)
+  }
+
+  #append(batch: LogBatch | undefined, now: number): void {
+    this.#log.append(batch, now)
+    this.#alerts.count(batch, now)
   }
 
   settlePipeline(report: PipelineReport): Promise<PipelineResponse> {
     return this.#decide((now) => this.#ledger.settlePipeline(report, now))
   }
 
-  grantCredits(id: string, amount: MicroCredits): Promise<GrantResponse> {
-    return this.#decide((now) => this.#ledger.grant(id, amount, now))
+  grantCredits(id: string, amount: MicroCredits, call: PaidCall | null = null): Promise<GrantResponse> {
+    return this.#decide((now) => this.#ledger.grant(id, amount, now, call))
   }
 
   async beginPlan(order: PlanInput): Promise<boolean> {
@@ -132,7 +172,10 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements MeterA
   }
 
   async replaceKey(oldHash: KeyHash, newHash: KeyHash): Promise<void> {
-    this.ctx.storage.transactionSync(() => this.#tables.ends.replace(oldHash, newHash))
+    this.ctx.storage.transactionSync(() => {
+      this.#tables.ends.replace(oldHash, newHash)
+      this.#alerts.replaceKey(oldHash, newHash)
+    })
   }
 
   async inheritKey(oldHash: KeyHash, newHash: KeyHash): Promise<void> {
@@ -218,11 +261,23 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements MeterA
     return { ...this.#tables.streams.view(now, limit), requests: this.#requests.busiest(now) }
   }
 
+  async requestLog(sinceMs: number, untilMs: number): Promise<LogChunks> {
+    return this.#log.read(sinceMs, untilMs, Date.now())
+  }
+
   async setWebhook(order: WebhookInput): Promise<Webhook & { readonly secret: string | null }> {
     const drawn = await this.#webhooks.generateSecret(order.account)
     return this.#decide((now) =>
       this.#webhooks.set(order, drawn, remainingOf(this.#ledger.account()), this.#tables.store.peak(), now),
     )
+  }
+
+  watchTopUp(watch: Parameters<TopUps['set']>[0], isNew: boolean): Promise<void> {
+    return this.#decide((now) => this.#topUps.set(watch, isNew, now))
+  }
+
+  topUpStopped(_account: string, stop: StoppedTopUp): Promise<void> {
+    return this.#decide((now) => this.#webhooks.topUpStopped(stop, now))
   }
 
   async webhook(): Promise<Webhook | null> {
@@ -241,6 +296,45 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements MeterA
     return this.ctx.storage.transactionSync(() => this.#webhooks.clear())
   }
 
+  async alerts(): Promise<AlertsView> {
+    return this.#alerts.view()
+  }
+
+  putAlertRule(account: AccountId, id: string | null, rule: AlertRule): Promise<StoredRule | RuleRefusal> {
+    return this.#decide(() => this.#alerts.put(account, id, rule))
+  }
+
+  async removeAlertRule(id: string): Promise<boolean> {
+    return this.ctx.storage.transactionSync(() => this.#alerts.removeRule(id))
+  }
+
+  async testAlertRule(id: string): Promise<AlertRecord | number | null> {
+    const tested = await this.#alerts.test(id)
+    // A delivery that failed is retried.
+    await this.#wakeAt(Number.POSITIVE_INFINITY)
+    return tested
+  }
+
+  async addAlertAddress(address: NewAddress): Promise<AddressRefusal | null> {
+    return this.ctx.storage.transactionSync(() => this.#alerts.addAddress(address, Date.now()))
+  }
+
+  async renewAlertAddress(id: string, token: string): Promise<{ readonly sealed: string } | AddressRefusal> {
+    return this.ctx.storage.transactionSync(() => this.#alerts.renewAddress(id, token, Date.now()))
+  }
+
+  async confirmAlertAddress(id: string, token: string): Promise<boolean> {
+    return this.ctx.storage.transactionSync(() => this.#alerts.confirmAddress(id, token, Date.now()))
+  }
+
+  async unsubscribeAlertAddress(id: string): Promise<boolean> {
+    return this.ctx.storage.transactionSync(() => this.#alerts.unsubscribe(id))
+  }
+
+  async removeAlertAddress(id: string): Promise<boolean> {
+    return this.ctx.storage.transactionSync(() => this.#alerts.removeAddress(id, Date.now()))
+  }
+
   override async alarm(): Promise<void> {
     await this.#upkeep()
     reportCounters(this.ctx, this.env)
@@ -254,11 +348,14 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements MeterA
     const now = Date.now()
     this.#alarmAtMs = 0
     this.#webhooks.deliver(now)
+    this.#topUps.ask(now)
+    this.#alerts.deliver(now)
     try {
       this.#renew(now)
-      this.#tables.store.transact(() => this.#tidy(now))
+      this.#transact(() => this.#tidy(now), now, this.#creditsEnd(now))
     } catch (error) {
       logEvent('meter_upkeep_failed', { error })
+      this.#alerts.pause(now)
       await this.#wakeAt(now + RECLAIM_GRACE_MS)
       return
     }
@@ -267,7 +364,7 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements MeterA
     if (first !== null) await this.#wakeAt(Math.max(first + RECLAIM_GRACE_MS, now + 1_000))
     else if (this.#tables.store.hasMortalRows() || this.#tables.streams.hasMortalRows())
       await this.#wakeAt(now + PRUNE_EVERY_MS)
-    await this.#wakeAt(Math.max(this.#ledger.periodEndMs, now + 1_000))
+    await this.#wakeAt(Math.max(Math.min(this.#ledger.periodEndMs, this.#log.endMs()), now + 1_000))
   }
 
   /**
@@ -311,6 +408,7 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements MeterA
     this.#ledger.reclaim(now)
     this.#tables.store.prune(now)
     this.#tables.streams.prune(now)
+    this.#log.tidy(now)
   }
 
   #renew(now: number): void {
@@ -328,7 +426,7 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements MeterA
   async #decide<T>(decision: (now: number) => T, wakeInMs = Number.POSITIVE_INFINITY): Promise<T> {
     const now = Date.now()
     this.#renew(now)
-    const answer = this.#tables.store.transact(() => decision(now))
+    const answer = this.#transact(() => decision(now), now)
     const changedMs = this.#tables.store.uncopiedMs()
     // A copy that is overdue has failed, and is retried later.
     const copyMs = changedMs === 0 ? Number.POSITIVE_INFINITY : this.#copyMs(changedMs)
@@ -336,10 +434,34 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements MeterA
     return answer
   }
 
-  /** Moves the alarm forward to `atMs` or to the webhook's next attempt; an earlier alarm stays. */
+  /** One transaction, at the end of which alerts are checked. `endMs`: end of the credits, if it was computed. */
+  #transact<T>(decision: () => T, now: number, endMs?: number): T {
+    const standing = () => ({ left: remainingOf(this.#ledger.account()), most: this.#tables.store.peak() })
+    try {
+      return this.#tables.store.transact(() => {
+        const answer = decision()
+        this.#alerts.check(standing, now, endMs)
+        return answer
+      })
+    } catch (error) {
+      this.#alerts.reload()
+      throw error
+    }
+  }
+
+  /** When the credits end at the average rate, infinite if they do not; undefined: no alert needs to know it now. */
+  #creditsEnd(now: number): number | undefined {
+    if (!this.#alerts.isForecastDue(now)) return undefined
+    this.#settleUsage()
+    const spent = this.#tables.usage.spentByDay(averagedDays(now), now)
+    const { forecast } = accountForecast(this.#ledger.account(), this.#tables.plans.read(), spent, now)
+    return forecast.ends ? forecast.atMs : Number.POSITIVE_INFINITY
+  }
+
+  /** Moves the alarm forward to `atMs` or to what webhooks, top-ups and alerts need next; an earlier alarm stays. */
   async #wakeAt(atMs: number): Promise<void> {
     if (this.#alarmAtMs === 0) this.#alarmAtMs = (await this.ctx.storage.getAlarm()) ?? Number.POSITIVE_INFINITY
-    const firstMs = Math.min(atMs, this.#webhooks.nextMs)
+    const firstMs = Math.min(atMs, this.#webhooks.nextMs, this.#topUps.nextMs, this.#alerts.nextMs)
     if (this.#alarmAtMs <= firstMs) return
     this.#alarmAtMs = firstMs
     await this.ctx.storage.setAlarm(firstMs)

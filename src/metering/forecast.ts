@@ -5,7 +5,9 @@
 
 import type { MicroCredits } from '../core/amount.ts'
 import { DAY_MS } from '../core/time.ts'
+import { type AccountState, remainingOf } from './account-state.ts'
 import { renewalAfter } from './plans/calendar.ts'
+import { type PlanState, unspentOfPlan } from './plans/plan-period.ts'
 
 /** Balance of an account, the part of it that comes from the plan, and later renewals. */
 export interface ForecastInput {
@@ -79,4 +81,31 @@ export function averageDay(days: readonly MicroCredits[]): MicroCredits {
   if (first < 0) return 0
   const used = days.slice(first)
   return Number(used.reduce((sum, amount) => sum + BigInt(amount), 0n) / BigInt(used.length))
+}
+
+/** One week, because weekends are quieter. */
+const AVERAGED_DAYS = 7
+
+/** Starts of the last seven whole UTC days, and of today. */
+export function averagedDays(nowMs: number): readonly number[] {
+  const today = nowMs - (nowMs % DAY_MS)
+  return Array.from({ length: AVERAGED_DAYS + 1 }, (_, i) => today - (AVERAGED_DAYS - i) * DAY_MS)
+}
+
+/** Forecast of an account. `plan`: null if it has none. `spent`: spending on each of `averagedDays`. */
+export function accountForecast(
+  sums: AccountState,
+  plan: PlanState | null,
+  spent: readonly MicroCredits[],
+  nowMs: number,
+): { readonly forecast: Forecast; readonly perDay: MicroCredits; readonly ofPlan: MicroCredits } {
+  const over = averageDay(spent.slice(0, AVERAGED_DAYS))
+  // On its first day, an account does not have a full day yet.
+  const perDay = over > 0 ? over : (spent.at(-1) ?? 0)
+  const left = remainingOf(sums)
+  // Leased credits are not spent yet. They count as plan credits as long as the plan has credits left.
+  const ofPlan = plan === null ? 0 : unspentOfPlan({ ...sums, available: left, held: 0 }, plan)
+  const period = { untilMs: plan?.untilMs ?? null, anchorMs: plan?.anchorMs ?? nowMs }
+  const standing = { left, ofPlan, ...period, everyMicro: plan?.everyMicro ?? 0 }
+  return { forecast: forecastEnd(standing, perDay, nowMs), perDay, ofPlan }
 }

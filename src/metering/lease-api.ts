@@ -3,6 +3,7 @@
 
 import type { MicroCredits } from '../core/amount.ts'
 import type { KeyHash } from '../core/ids.ts'
+import type { LogBatch } from './request-log/log-api.ts'
 import type { UsageLine } from './usage.ts'
 
 /**
@@ -26,6 +27,8 @@ export interface LeaseRequest {
   /** Returns unspent credits and ends the lease. No call may be in flight on it. */
   readonly close: boolean
   readonly requests?: RateTokenRequest
+  /** Calls of this key that the meter may not have yet. */
+  readonly log?: LogBatch
   /** Present if the spending is that of visitors who have no key: their common hourly limit. */
   readonly visitorsPerHour?: MicroCredits | undefined
 }

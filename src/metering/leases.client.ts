@@ -1,7 +1,7 @@
 // Charges calls from leases held in isolate memory. credit-lease.ts has the rules; this file makes the calls and runs
 // the timers. Invariants: each account and key has one exchange at a time, so each response fits the state that
 // requested it; old or large spending is reported from `waitUntil` within about a second; the meter reclaims what
-// cannot be reported.
+// cannot be reported; calls are logged in exchanges that the meter stores anyway.
 
 import type { Identity, Product } from '../accounts/identity.ts'
 import { LIMIT_FIELDS } from '../accounts/limits.ts'
@@ -15,11 +15,12 @@ import type { AccountId, KeyHash } from '../core/ids.ts'
 import { SerialExchanges } from '../core/local-lease.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { after, sleep } from '../core/timers.client.ts'
-import type { Charging, Hold, Price } from './charging.ts'
-import { CreditLease, type IsolateLease, type LeaseExchange } from './credit-lease.ts'
+import type { CallResult, Charging, Hold, Price } from './charging.ts'
+import { CreditLease, type IsolateLease, type LeaseExchange, REPORT_EVERY_MS } from './credit-lease.ts'
 import type { LeaseMeterApi } from './lease-api.ts'
 import { limitsOf } from './plans/plan.ts'
 import { RequestLease } from './request-lease.ts'
+import { CallBuffer, LogRoom } from './request-log/call-buffer.ts'
 
 /** Handles of one request. The pool outlives requests; these handles do not. */
 export interface LeaseContext {
@@ -49,6 +50,15 @@ const ROUNDS_MAX = 100
 /** Maximum number of accounts in memory. Each takes at most 14 KB (test/http/memory-bounds.test.ts). */
 export const LOCAL_ACCOUNTS_MAX = 2_000
 
+/** Maximum number of calls that wait to be logged, of all accounts. Each takes at most 250 bytes. */
+const LOGGED_MAX = 10_000
+/** Calls that no exchange took are reported on their own after this time, sooner if no exchange will take them. */
+const LOG_EVERY_MS = REPORT_EVERY_MS + 5_000
+const LOG_ALONE_MS = REPORT_EVERY_MS - 5_000
+
+/** These characters of a UUID have 44 random bits. A meter distinguishes 128 sources. */
+const LOG_SOURCE_CHARS = 12
+
 /** State of one (account, key) pair in this isolate. */
 interface LocalAccount {
   readonly account: AccountId
@@ -60,6 +70,7 @@ interface LocalAccount {
   /** Request limits of this key by bucket. `limit` is the one used last. Each report refills its tokens. */
   readonly limits: Map<string, Limit>
   limit: Limit | null
+  readonly log: CallBuffer
 }
 
 interface Limit {
@@ -71,6 +82,7 @@ interface Limit {
 
 export class LeasePool {
   readonly #accounts = new Map<string, LocalAccount>()
+  readonly #logRoom = new LogRoom(LOGGED_MAX)
   readonly #clock: LeaseClock
 
   constructor(clock: LeaseClock = SYSTEM_CLOCK) {
@@ -79,9 +91,16 @@ export class LeasePool {
 
   /** Charging port of one request. */
   charging(context: LeaseContext): Charging {
+    const begunMs = this.#clock.nowMs()
+    let last: { readonly identity: Identity; readonly local: LocalAccount } | null = null
+    // A request has one caller, so the account is looked up once.
+    const accountOf = (identity: Identity): LocalAccount => {
+      if (last?.identity !== identity) last = { identity, local: this.#accountOf(identity) }
+      return last.local
+    }
     return {
       hold: (identity, price) => {
-        const local = this.#accountOf(identity)
+        const local = accountOf(identity)
         const limit = price.isCounted ? null : limitOf(local, identity, price.product)
         const taken = this.#take(context, local, price, limit)
         if (taken !== null) return identity.token ? asTokenRefusal(taken) : taken
@@ -91,10 +110,18 @@ export class LeasePool {
         context.waitUntil(pending)
         return identity.token ? pending.then(asTokenRefusal) : pending
       },
-      report: (identity) => this.#report(context, this.#accountOf(identity), this.#clock.nowMs(), true),
+      report: (identity) => this.#report(context, accountOf(identity), this.#clock.nowMs(), true),
       limitHeaders: (identity, product, atMost = 1) =>
-        limitOf(this.#accountOf(identity), identity, product)?.lease.headers(this.#clock.nowMs(), atMost) ?? null,
+        limitOf(accountOf(identity), identity, product)?.lease.headers(this.#clock.nowMs(), atMost) ?? null,
+      log: (identity, call) => this.#log(context, accountOf(identity), call, begunMs),
     }
+  }
+
+  #log(context: LeaseContext, local: LocalAccount, call: CallResult, begunMs: number): void {
+    // Management calls are free, and the console makes many of them.
+    if (call.product === 'platform') return
+    local.log.add({ ...call, keyHash: local.credits.keyHash, atMs: begunMs, ms: this.#clock.nowMs() - begunMs })
+    this.#ensureReporter(context, local)
   }
 
   async #leaseAndTake(
@@ -210,7 +237,12 @@ export class LeasePool {
   ): Promise<void> {
     const sentAtMs = this.#clock.nowMs()
     const requests = limit?.lease.request(limit.waiting, sentAtMs) ?? null
-    const request = requests === null ? exchange.request : { ...exchange.request, requests }
+    const log = isStored(exchange) || this.#isLogDue(local, sentAtMs) ? local.log.next(sentAtMs) : null
+    const request = {
+      ...exchange.request,
+      ...(requests === null ? {} : { requests }),
+      ...(log === null ? {} : { log }),
+    }
     const send = () => orFallback(context.meterOf(local.account).lease(request), EXCHANGE_TIMEOUT_MS, null, after)
     const down = () => {
       local.exchanges.markFailed(this.#clock.nowMs())
@@ -221,6 +253,7 @@ export class LeasePool {
       // call fails.
       const answer = await send().catch(send)
       if (answer === null) return down()
+      if (log !== null) local.log.acknowledge(log)
       local.credits.applyResponse(exchange, answer)
       if (answer.ok && answer.requests !== undefined && requests !== null && limit !== null)
         limit.lease.applyResponse(requests, answer.requests, sentAtMs, this.#clock.nowMs())
@@ -240,9 +273,16 @@ export class LeasePool {
   async #report(context: LeaseContext, local: LocalAccount, now: number, all = false): Promise<boolean> {
     await local.exchanges.wait(now)
     // If another call has started an exchange meanwhile, reports wait one round.
-    const exchanges = local.exchanges.isInFlight(this.#clock.nowMs()) ? [] : local.credits.due(now, all)
+    const isInFlight = local.exchanges.isInFlight(this.#clock.nowMs())
+    const exchanges = isInFlight ? [] : local.credits.due(now, all)
+    if (!isInFlight && exchanges.length === 0 && this.#isLogDue(local, now))
+      exchanges.push(local.credits.request(0, 0, now, this.#clock.newId))
     if (exchanges.length > 0) await this.#startExchanges(context, local, exchanges)
-    return local.credits.isBusy
+    return local.credits.isBusy || !local.log.isEmpty
+  }
+
+  #isLogDue({ credits, log }: LocalAccount, now: number): boolean {
+    return log.waitedMs(now) >= (credits.isBusy ? LOG_EVERY_MS : LOG_ALONE_MS)
   }
 
   #accountOf(identity: Identity): LocalAccount {
@@ -259,6 +299,7 @@ export class LeasePool {
       waiting: 0,
       limits: new Map(),
       limit: null,
+      log: new CallBuffer(this.#clock.newId().slice(0, LOG_SOURCE_CHARS), this.#logRoom),
     }
     this.#accounts.set(name, local)
     return local
@@ -273,12 +314,19 @@ export class LeasePool {
     let room = 0
     for (const [name, local] of this.#accounts) {
       oldest ??= name
-      if (local.credits.isBusy || local.exchanges.isPending) continue
+      if (local.credits.isBusy || local.exchanges.isPending || !local.log.isEmpty) continue
       this.#accounts.delete(name)
       if (++room >= LOCAL_ACCOUNTS_MAX / 10) return
     }
-    if (room === 0 && oldest !== undefined) this.#accounts.delete(oldest)
+    if (room > 0 || oldest === undefined) return
+    this.#accounts.get(oldest)?.log.clear()
+    this.#accounts.delete(oldest)
   }
+}
+
+/** Whether the meter stores something in this exchange, so that calls in it cost nothing more. */
+function isStored({ request: { close, need, forecast, usage } }: LeaseExchange): boolean {
+  return close || need > 0 || forecast > 0 || usage.length > 0
 }
 
 /** Marks a refusal as coming from a stream token, because a token may not see balances. */

@@ -3,13 +3,16 @@
 import type { MicroCredits } from '../core/amount.ts'
 import type { KeyHash } from '../core/ids.ts'
 import type { AccountState } from './account-state.ts'
+import type { AlertsApi } from './alerts/alerts-api.ts'
 import type { LeaseMeterApi } from './lease-api.ts'
 import type { PipelineMeterApi } from './pipeline-report.ts'
 import type { PlanInput, PlanState } from './plans/plan-period.ts'
 import type { AccountFacts, Adoption, Difference } from './reconciliation.ts'
+import type { LogMeterApi } from './request-log/log-api.ts'
 import type { Statement, StatementSums } from './statement.ts'
 import type { StreamMeterApi, StreamView } from './streams/stream-api.ts'
-import type { StackedUsage, UsagePage, UsagePosition, UsageReport } from './usage.ts'
+import type { TopUpMeterApi } from './top-up-watch.ts'
+import type { StackedUsage, UsageLine, UsagePage, UsagePosition, UsageReport } from './usage.ts'
 import type { WebhookApi } from './webhooks/webhook-api.ts'
 
 export type GrantResponse =
@@ -18,10 +21,15 @@ export type GrantResponse =
   /** `conflict`: the id was used with a different amount. `too_large`: the sum would exceed exact integers. */
   | { readonly v: number; readonly ok: false; readonly reason: 'conflict' | 'too_large' }
 
+/** A call that was paid for without a key, and the hash under which its usage is counted. */
+export interface PaidCall extends Pick<UsageLine, 'product' | 'type'> {
+  readonly keyHash: KeyHash
+}
+
 /** Meter methods for the operator's surfaces. */
 export interface AccountMeterApi {
-  /** Adds credits, once per `id`. */
-  grantCredits(id: string, amount: MicroCredits): Promise<GrantResponse>
+  /** Adds credits, once per `id`. `call`: charges the same amount for this call in the same transaction. */
+  grantCredits(id: string, amount: MicroCredits, call?: PaidCall | null): Promise<GrantResponse>
   /**
    * Revokes a key. Later charges and leases of the key return `revoked`, and pipelines charged to it pause. Idempotent.
    */
@@ -96,4 +104,11 @@ export interface KeySums {
 }
 
 /** Full interface of the Durable Object. */
-export type MeterApi = LeaseMeterApi & AccountMeterApi & StreamMeterApi & PipelineMeterApi & WebhookApi
+export type MeterApi = LeaseMeterApi &
+  AccountMeterApi &
+  StreamMeterApi &
+  PipelineMeterApi &
+  LogMeterApi &
+  WebhookApi &
+  TopUpMeterApi &
+  AlertsApi

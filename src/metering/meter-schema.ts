@@ -59,4 +59,23 @@ export const METER_SCHEMA = [
   CREATE TABLE terms (one INTEGER PRIMARY KEY CHECK (one = 1), number INTEGER NOT NULL) STRICT;`,
   `CREATE TABLE included (id TEXT PRIMARY KEY, amount INTEGER NOT NULL, at INTEGER NOT NULL) STRICT;
   CREATE TABLE imported (one INTEGER PRIMARY KEY CHECK (one = 1), used INTEGER NOT NULL) STRICT;`,
+  `ALTER TABLE account ADD COLUMN log TEXT NOT NULL DEFAULT '';
+  CREATE TABLE request_log (
+    number INTEGER PRIMARY KEY, since INTEGER NOT NULL, until INTEGER NOT NULL, left_out INTEGER NOT NULL,
+    lines TEXT NOT NULL) STRICT;`,
+  `CREATE TABLE top_up (
+    one INTEGER PRIMARY KEY CHECK (one = 1), account TEXT NOT NULL, below INTEGER NOT NULL, next INTEGER) STRICT;`,
+  `ALTER TABLE account ADD COLUMN minutes TEXT NOT NULL DEFAULT '';
+  CREATE TABLE alert_rules (
+    number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, account TEXT NOT NULL, rule TEXT NOT NULL,
+    firing INTEGER NOT NULL, fired INTEGER) STRICT;
+  CREATE TABLE alert_addresses (
+    number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, sealed TEXT NOT NULL, digest TEXT NOT NULL,
+    token TEXT, requested INTEGER NOT NULL, state TEXT NOT NULL, removed INTEGER) STRICT;
+  CREATE INDEX alert_addresses_by_digest ON alert_addresses (digest);
+  CREATE TABLE alert_events (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL, body TEXT NOT NULL) STRICT;
+  CREATE TABLE alert_mails (
+    number INTEGER PRIMARY KEY, id TEXT NOT NULL, event TEXT, address TEXT NOT NULL, created INTEGER NOT NULL,
+    state TEXT NOT NULL, attempts INTEGER NOT NULL, next INTEGER, last TEXT) STRICT;`,
 ]

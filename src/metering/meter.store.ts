@@ -1,6 +1,6 @@
 // Tables of a CreditMeter: account, leases, grants, revoked keys, pipeline totals, and usage per hour (past days: per
 // day). Each decision is one synchronous transaction; ledger.ts has the rules. Rows that are written are the largest part
-// of a meter's cost, so the account's row also has the usage of the current hour.
+// of a meter's cost, so the account's row also has the usage of the current hour, and the newest calls.
 
 import type { KeyHash } from '../core/ids.ts'
 import { Tables } from '../core/tables.store.ts'
@@ -36,12 +36,16 @@ interface HourLine extends UsageLine {
   readonly changes: number
 }
 
-/** The account's row: its balance, and the usage of one hour that is not in `usage` yet. */
+/** The account's row: its balance, the usage of one hour that is not in `usage` yet, and the newest calls. */
 interface AccountRow {
   readonly account: AccountState
   readonly hour: number
   readonly lines: readonly HourLine[]
   readonly uncopiedMs: number
+  /** Text of the newest part of the request log; empty before its first call. */
+  readonly log: string
+  /** Text of the calls of the last hour by minute; empty if no rule of an alert counts calls. */
+  readonly minutes: string
 }
 
 interface StoredLease {
@@ -90,6 +94,24 @@ export class MeterStore extends Tables {
     this.#change({ account })
   }
 
+  log(): string {
+    return this.#read().log
+  }
+
+  /** Runs inside `transact`. */
+  putLog(log: string): void {
+    this.#change({ log })
+  }
+
+  minutes(): string {
+    return this.#read().minutes
+  }
+
+  /** Runs inside `transact`. */
+  putMinutes(minutes: string): void {
+    this.#change({ minutes })
+  }
+
   #read(): AccountRow {
     const row = this.#row ?? this.#stored()
     if (this.#isOpen) this.#row = row
@@ -97,14 +119,15 @@ export class MeterStore extends Tables {
   }
 
   #stored(): AccountRow {
-    type Stored = AccountState & { readonly hour: number; readonly usage: string; readonly uncopiedMs: number }
+    type Stored = AccountState &
+      Pick<AccountRow, 'hour' | 'uncopiedMs' | 'log' | 'minutes'> & { readonly usage: string }
     const stored = this.first<Stored>(
-      `SELECT available, held, spent, granted, written_off AS writtenOff, hour, usage, uncopied AS uncopiedMs
-       FROM account`,
+      `SELECT available, held, spent, granted, written_off AS writtenOff, hour, usage, uncopied AS uncopiedMs, log,
+         minutes FROM account`,
     )
-    if (stored === undefined) return { account: EMPTY_ACCOUNT, hour: 0, lines: [], uncopiedMs: 0 }
-    const { hour, usage, uncopiedMs, ...account } = stored
-    return { account, hour, lines: JSON.parse(usage), uncopiedMs }
+    if (stored === undefined) return { account: EMPTY_ACCOUNT, hour: 0, lines: [], uncopiedMs: 0, log: '', minutes: '' }
+    const { hour, usage, uncopiedMs, log, minutes, ...account } = stored
+    return { account, hour, lines: JSON.parse(usage), uncopiedMs, log, minutes }
   }
 
   #change(change: Partial<AccountRow>): void {
@@ -113,12 +136,15 @@ export class MeterStore extends Tables {
     this.#isChanged = true
   }
 
-  #write({ account: a, hour, lines, uncopiedMs }: AccountRow): void {
+  #write({ account: a, hour, lines, uncopiedMs, log, minutes }: AccountRow): void {
     this.run(
-      `INSERT INTO account VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (one) DO UPDATE SET
+      // The columns are named, so that an object of this version can use a table that a later one has extended.
+      `INSERT INTO account (one, available, held, spent, granted, written_off, hour, usage, uncopied, log, minutes)
+       VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (one) DO UPDATE SET
        available = excluded.available, held = excluded.held, spent = excluded.spent, granted = excluded.granted,
-       written_off = excluded.written_off, hour = excluded.hour, usage = excluded.usage, uncopied = excluded.uncopied`,
-      ...[a.available, a.held, a.spent, a.granted, a.writtenOff, hour, JSON.stringify(lines), uncopiedMs],
+       written_off = excluded.written_off, hour = excluded.hour, usage = excluded.usage, uncopied = excluded.uncopied,
+       log = excluded.log, minutes = excluded.minutes`,
+      ...[a.available, a.held, a.spent, a.granted, a.writtenOff, hour, JSON.stringify(lines), uncopiedMs, log, minutes],
     )
   }
 

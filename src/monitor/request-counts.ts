@@ -40,10 +40,11 @@ const SEGMENTS: Readonly<Record<string, Surface>> = {
   metrics: 'other',
 }
 
-/** The surface of a URL. A key in `/k/<key>/info` is skipped. */
+/** The surface of a URL. A key in `/k/<key>/info` is skipped. Below `/v1/<chain>`, there is the data API. */
 export function surfaceOf(url: string): Surface {
-  const [first, , second] = pathOf(url).split('/', 3)
-  const segment = first === 'k' ? (second ?? '') : (first ?? '')
+  const [first = '', ...rest] = pathOf(url).split('/', 5)
+  const [segment = '', , part = ''] = first === 'k' ? rest.slice(1) : [first, ...rest]
+  if (segment === 'v1' && part !== '') return 'platform'
   return Object.hasOwn(SEGMENTS, segment) ? (SEGMENTS[segment] ?? 'page') : 'page'
 }
 

@@ -32,6 +32,17 @@ export const NewPipeline = z
   })
   .meta({ id: 'NewPipeline' })
 
+/** Request body that previews rows. */
+export const PipelinePreview = z
+  .strictObject({
+    topic,
+    ...z
+      .object(REST)
+      .pick({ filter: true, transforms: true, abi_file: true, abi_contract_addresses: true, abi_unmatched: true })
+      .partial().shape,
+  })
+  .meta({ id: 'PipelinePreview' })
+
 const READ_ONLY = z.unknown().optional().describe('Read-only; ignored in requests')
 
 /** Request body that changes a pipeline. A field that is sent is replaced as a whole. */
@@ -50,6 +61,7 @@ export const PipelineChange = z
 
 export type NewPipeline = z.infer<typeof NewPipeline>
 export type PipelineChange = z.infer<typeof PipelineChange>
+export type PipelinePreview = z.infer<typeof PipelinePreview>
 
 export function validateNew(input: NewPipeline): Validation {
   const config = input.destination_config
@@ -61,6 +73,11 @@ export function validateNew(input: NewPipeline): Validation {
     secretOf(config),
     isMask ? [secretIssue(field, 'must be the secret itself, not "******"')] : [],
   )
+}
+
+/** A preview has no destination, so any one without a secret stands for it. */
+export function validatePreview(input: PipelinePreview): Validation {
+  return validateNew({ ...input, name: 'preview', destination_config: { type: 'r2', prefix: '', format: 'ndjson' } })
 }
 
 /** `current` contains no secret. */

@@ -180,7 +180,7 @@ const isPosition = (place: string) =>
   /^(?:|earliest|latest)$/.test(place) ||
   HEIGHT.test(place) ||
   (place.length < 40 && z.iso.datetime({ offset: true }).safeParse(place).success)
-const Position = z
+export const Position = z
   .string()
   .refine(isPosition, 'must be empty, "earliest", "latest", a height, or a time such as 2026-11-24T00:00:00Z')
 
@@ -247,6 +247,12 @@ export const PIPELINE_FIELDS = {
 } as const
 export const PipelineFields = z.object(PIPELINE_FIELDS)
 export type PipelineFields = z.infer<typeof PipelineFields>
+
+/** Whether the same heights mean blocks of another chain. Only `evm_logs` have a choice, which is their filter. */
+export const isOtherChain = (
+  { filter }: Pick<PipelineFields, 'filter'>,
+  other: Pick<PipelineFields, 'topic' | 'filter'>,
+): boolean => other.topic === 'evm_logs' && JSON.stringify(filter) !== JSON.stringify(other.filter)
 
 /** Defaults for fields that a new pipeline omits. */
 export const DEFAULTS = {

@@ -35,7 +35,7 @@ const HAS_REPLICA_ROOM = `(NOT ${isReplica('?4')}
 const shareOf = (root: string) => {
   const own = `AND payer_root = ${root}`
   return {
-    count: `${sumOfOthers('1', own)} < ${KEY_SHARE.pipelines}`,
+    count: `${sumOfOthers('1', `${own} AND backfill_of IS NULL`)} < ${KEY_SHARE.pipelines}`,
     bytes: `${sumOfOthers('bytes', own)} + ?3 <= ${KEY_SHARE.bytes}`,
     wallets: `${sumOfOthers(walletCount('fields'), own)} + ${walletCount('?4')} <= ${KEY_SHARE.wallets}`,
   }
@@ -52,29 +52,36 @@ export class PipelineStore {
 
   /**
    * Returns false and stores nothing if the account, or the share of the rotation chain with root `share`, is
-   * exhausted. `share` is null if no share applies.
+   * exhausted, or the pipeline of a backfill has one already or is deleted. `share` is null if no share applies. A backfill counts with its
+   * pipeline.
    */
   async add(row: PipelineRow, share: string | null): Promise<boolean> {
-    const { id, account, sealed, creator, creatorName, revision, createdMs } = row
+    const { id, account, sealed, creator, creatorName, revision, createdMs, backfillOf, backfillRequest } = row
     const insert = `INSERT INTO pipelines
       (id, account, bytes, fields, sealed, creator, creator_name, revision, told, created, updated,
-      payer, payer_name, payer_root, destination_root)
-      SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 0, ?9, ?9, ?10, ?11, ?12, ?13
-      WHERE (SELECT count(*) FROM pipelines WHERE account = ?2) < ${MAX_PIPELINES} AND ${HAS_ROOM}
-        AND ${HAS_REPLICA_ROOM} AND (?14 IS NULL OR (${INSERT_SHARE.count} AND ${INSERT_SHARE.bytes} AND ${INSERT_SHARE.wallets}))`
+      payer, payer_name, payer_root, destination_root, backfill_of, backfill_request)
+      SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 0, ?9, ?9, ?10, ?11, ?12, ?13, ?15, ?16
+      WHERE (?15 IS NOT NULL OR (SELECT count(*) FROM pipelines WHERE account = ?2 AND backfill_of IS NULL) < ${MAX_PIPELINES})
+        AND (?15 IS NULL OR EXISTS (SELECT 1 FROM pipelines WHERE id = ?15 AND account = ?2 AND removed IS NULL))
+        AND ${HAS_ROOM} AND ${HAS_REPLICA_ROOM}
+        AND (?14 IS NULL OR ((?15 IS NOT NULL OR ${INSERT_SHARE.count}) AND ${INSERT_SHARE.bytes} AND ${INSERT_SHARE.wallets}))
+      ON CONFLICT DO NOTHING`
     const { fields, bytes } = encodedFields(row)
     const made = [id, account, bytes, fields, sealed, creator, creatorName, revision, createdMs]
-    return this.#hasChanged(insert, ...made, ...payerColumns(row), share)
+    return this.#hasChanged(insert, ...made, ...payerColumns(row), share, backfillOf, backfillRequest)
   }
 
   /**
    * Returns false and stores nothing if the row is gone or not at revision `from`, or the account or share is
-   * exhausted. The share does not block changes that need no more room than the pipeline already has.
+   * exhausted. The share does not block changes that need no more room than the pipeline already has. Backfilled ranges of
+   * another chain are forgotten.
    */
   async update(row: PipelineRow, from: number, share: string | null): Promise<boolean> {
     const { id, account, sealed, revision, updatedMs } = row
     const update = `UPDATE pipelines SET bytes = ?3, fields = ?4, sealed = ?5, revision = ?6, updated = ?7,
-      payer = ?9, payer_name = ?10, payer_root = ?11, destination_root = ?12
+      payer = ?9, payer_name = ?10, payer_root = ?11, destination_root = ?12,
+      backfilled = iif(json_extract(fields, '$.topic') = 'evm_logs'
+        AND json_extract(fields, '$.filter') IS NOT json_extract(?4, '$.filter'), '[]', backfilled)
       WHERE id = ?1 AND account = ?2 AND revision = ?8 AND removed IS NULL AND ${HAS_ROOM}
       AND (?13 IS NULL OR ((?3 <= bytes OR ${UPDATE_SHARE.bytes})
         AND (${walletCount('?4')} <= ${walletCount('fields')} OR ${UPDATE_SHARE.wallets})))`
@@ -94,14 +101,32 @@ export class PipelineStore {
     return row === null ? null : rowOf(row)
   }
 
-  /** Newest first. `root`: only pipelines paid by keys of this rotation chain; null: all pipelines. */
+  /** The backfill of a pipeline, even if it is deleted and its Sink may not be empty; null: there is none. */
+  async backfillOf(account: AccountId, id: string): Promise<PipelineRow | null> {
+    const select = `SELECT ${ROW_COLUMNS} FROM pipelines WHERE backfill_of = ? AND account = ?`
+    const row = await this.#db.prepare(select).bind(id, account).first<RawPipelineRow>()
+    return row === null ? null : rowOf(row)
+  }
+
+  /** Returns false and stores nothing if the ranges are no longer `before`. */
+  async setBackfilled(
+    id: string,
+    before: PipelineRow['backfilled'],
+    ranges: PipelineRow['backfilled'],
+  ): Promise<boolean> {
+    const update = 'UPDATE pipelines SET backfilled = ?3 WHERE id = ?1 AND backfilled = ?2'
+    return this.#hasChanged(update, id, JSON.stringify(before), JSON.stringify(ranges))
+  }
+
+  /** Newest first, without backfills. `root`: only pipelines paid by keys of this rotation chain; null: all pipelines. */
   async list(
     account: AccountId,
     root: string | null,
     from: number,
     limit: number,
   ): Promise<{ rows: PipelineRow[]; total: number }> {
-    const own = 'FROM pipelines WHERE account = ?1 AND (?2 IS NULL OR payer_root = ?2) AND removed IS NULL'
+    const own =
+      'FROM pipelines WHERE account = ?1 AND (?2 IS NULL OR payer_root = ?2) AND removed IS NULL AND backfill_of IS NULL'
     const [page, count] = await batchOf<[RawPipelineRow, { total: number }]>(this.#db, [
       this.#db
         .prepare(`SELECT ${ROW_COLUMNS} ${own} ORDER BY created DESC, id LIMIT ?3 OFFSET ?4`)

@@ -1,4 +1,6 @@
 // RPC interface of the Sink objects. Payloads carry `v`.
+import type { Issue } from '../core/failure.ts'
+import type { DeliveredHeights, HeightRange, RowEstimate } from './backfill.ts'
 import type { PokeRequest, PokeResponse } from './follower-api.ts'
 import type { Pipeline } from './pipeline.ts'
 export const SINK_API_VERSION = 2
@@ -19,6 +21,10 @@ export interface SinkStatus {
   /** The last height that the destination confirmed; null if there is none yet. */
   readonly height: number | null
   readonly timeMs: number | null
+  /** The first height that was read; null if there is none yet. */
+  readonly first: number | null
+  /** Heights that were read before the pipeline was restarted; absent in older versions. */
+  readonly earlier?: readonly HeightRange[]
   /** Lag behind the newest block; null: unknown. */
   readonly lagBlocks: number | null
   readonly lagMs: number | null
@@ -65,6 +71,41 @@ export interface SinkTest {
   /** Not started; try again after this time. The account already runs a test or has used up its CPU time. */
   readonly waitMs?: number
 }
+/** The newest rows of a pipeline that need not exist. `texts`: JSON of each row, oldest first. */
+export interface SinkPreview {
+  readonly v: number
+  readonly texts: readonly string[]
+  /** Rows before transforms, and the blocks that were read for them; null: none. */
+  readonly read: number
+  readonly blocks: { readonly from: number; readonly to: number } | null
+  /** The field at fault; null: none. */
+  readonly fault: Issue | null
+  /** Not started, or not finished; try again after this time. */
+  readonly wait?: { readonly waitMs: number; readonly words: string }
+}
+/** Positions as in `execution_start_from`. An empty `from` is the first available block, an empty `to` the newest one. */
+export interface SurveyRequest {
+  readonly v: number
+  readonly pipeline: Pipeline
+  readonly from: string
+  readonly to: string
+  readonly delivered: DeliveredHeights
+  /** Includes heights that were delivered before. */
+  readonly isAgain: boolean
+  /** Estimates the rows. */
+  readonly isSampled: boolean
+}
+export interface SinkSurvey {
+  readonly v: number
+  /** Heights to deliver; null: `fault` or `wait` says why there are none. */
+  readonly range: HeightRange | null
+  /** `ms`: expected duration of the delivery. */
+  readonly estimate: (RowEstimate & { readonly ms: number }) | null
+  /** The field at fault; null: none. */
+  readonly fault: Issue | null
+  /** Not started, or not finished; try again after this time. */
+  readonly wait?: { readonly waitMs: number; readonly words: string }
+}
 export interface CheckRequest extends Pick<Pipeline, 'account' | 'transforms' | 'topic'> {
   readonly v: number
 }
@@ -93,6 +134,10 @@ export interface SinkApi {
    * method is not named `test`, because the platform reserves that name.
    */
   trial(request: { v: number; pipeline: Pipeline }): Promise<SinkTest>
+  /** Reads the newest rows and transforms them. Nothing is sent or stored. */
+  preview(request: { v: number; pipeline: Pipeline }): Promise<SinkPreview>
+  /** Finds the heights of a backfill and estimates its rows. Nothing is sent or stored. */
+  survey(request: SurveyRequest): Promise<SinkSurvey>
   /** Checks transforms for the gateway, which cannot reach the SQL Worker. */
   check(request: CheckRequest): Promise<SinkCheck>
   /** Sends the dead letters again; returns their number. */

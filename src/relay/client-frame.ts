@@ -19,7 +19,7 @@ const MAX_DEPTH = 32
 /** Fields of info requests in `post` that clients may misplace next to `request`. */
 export const INFO_FIELDS: readonly string[] = (
   'aggregateByTime block_height builder coin cursor dex endTime height limit mantissa nSigFigs oid outcome ' +
-  'req reversed rows side source startTime sz token tokenId user users vaultAddress venue'
+  'req reversed rows side source startTime sz time token tokenId user users vaultAddress venue'
 ).split(' ')
 
 const fieldsOf = (schema: z.core.$ZodType) => Object.keys(shapeAt(schema, undefined, []))

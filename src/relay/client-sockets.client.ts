@@ -2,13 +2,16 @@
 // and account until the platform reports it closed, because a socket that we closed still holds its unread data.
 
 import { type Identity, limiterKey, type StreamToken } from '../accounts/identity.ts'
+import { shownType } from '../accounts/refused-calls.ts'
 import { STREAM_TOKEN_EXPIRED, TOKEN_SOCKETS } from '../accounts/stream-token.ts'
 import { failureCode, failureMessage } from '../core/failure.ts'
 import { RateLimiter } from '../core/rate-limiter.ts'
+import { infoStatus } from '../protocol/failure-wire.ts'
 import { errorFrame, FRESH_FRAME, staleFrame } from '../protocol/relay/frames.ts'
 import type { Accounts } from './minutes/account.ts'
 import { connectLimit, type Refusal } from './sockets/admission.ts'
 import { type ClientAttachment, clientAttachment } from './sockets/attachment.ts'
+import { closeStatus } from './sockets/close-status.ts'
 import type { Clock, Sink } from './sockets/connection.ts'
 import { Connection } from './sockets/connection.ts'
 import type { RelayUnread } from './sockets/unread.ts'
@@ -19,6 +22,8 @@ const IDLE_MS = 60_000
 /** Send rate above which the relay accepts no more sockets. 500 wildcards at 181 KB/s each would be 90 MB/s. */
 const MAX_BYTES_PER_SECOND = 32 * 1024 * 1024
 const TOKEN_EXPIRED = errorFrame(failureMessage(STREAM_TOKEN_EXPIRED), failureCode(STREAM_TOKEN_EXPIRED))
+/** Close code of a connection that was lost. */
+const LOST_CLOSE = 1006
 /** Share of the relay's sockets that may have no key. */
 const GUEST_SHARE = 1 / 4
 
@@ -110,7 +115,9 @@ export class ClientSockets {
     // The gateway may not have the latest terms yet. Version 0 makes the relay look them up at the next report.
     const attachment = clientAttachment({ id, identity, terms: 0, isPlaying: false, product })
     socket.serializeAttachment(attachment)
-    return this.restore(socket, attachment, sink)
+    const connection = this.restore(socket, attachment, sink)
+    this.#ports.accounts.of(identity.account).log(connection, { type: 'connect', status: 101, code: '' })
+    return connection
   }
 
   /** Restores a socket that outlived the relay's memory. Its replays did not. */
@@ -120,7 +127,11 @@ export class ClientSockets {
     const ended = (client: Connection) => subscriptions.onConnectionEnd(client)
     const connection = new Connection(id, { identity, terms }, sink, clock, ended, unread)
     connection.product = product
-    connection.onRejected = this.#ports.onRejected ?? null
+    connection.onRejected = (rejected, type, failure) => {
+      const event = { type: shownType(type), status: infoStatus(failure.kind), code: failureCode(failure) }
+      accounts.of(identity.account).log(rejected, event)
+      this.#ports.onRejected?.(rejected, type, failure)
+    }
     connection.persist = () => socket.serializeAttachment(clientAttachment(connection))
     this.#bySocket.set(socket, connection)
     accounts.of(identity.account).add(connection)
@@ -133,15 +144,22 @@ export class ClientSockets {
     if (this.#stall.onBlock(this.#ports.clock.nowMs)) this.#broadcast(FRESH_FRAME)
   }
 
-  /** The platform reports a socket closed. Returns false for a socket of another kind. */
-  onClosed(socket: WebSocket): boolean {
+  /**
+   * The platform reports a socket closed. `clientCode`: the client's close code. Returns false for a socket of another
+   * kind.
+   */
+  onClosed(socket: WebSocket, clientCode = LOST_CLOSE): boolean {
     const connection = this.#bySocket.get(socket)
     if (!connection) return false
     this.#bySocket.delete(socket)
     // Nothing is sent now, and no check runs until a socket arrives.
     if (this.size === 0) this.#bytesPerSecond = 0
     connection.onClosed()
-    this.#ports.accounts.of(connection.identity.account).remove(connection)
+    const account = this.#ports.accounts.of(connection.identity.account)
+    const closed = connection.closeCode ?? clientCode
+    const status = closeStatus(closed)
+    account.log(connection, { type: 'close', status, code: status < 400 ? '' : `close_${closed}` })
+    account.remove(connection)
     return true
   }
 

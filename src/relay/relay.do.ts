@@ -188,7 +188,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
     } catch {
       // Already closed on our side.
     }
-    this.#onClosed(socket)
+    this.#onClosed(socket, code)
   }
 
   override async webSocketError(socket: WebSocket): Promise<void> {
@@ -282,9 +282,9 @@ export class Relay extends DurableObject<Cloudflare.Env> {
     return new Response(null, { status: 101, webSocket: client, headers })
   }
 
-  #onClosed(socket: WebSocket): void {
+  #onClosed(socket: WebSocket, code?: number): void {
     this.#graphql.onClosed(socket)
-    if (this.#clients.onClosed(socket)) return
+    if (this.#clients.onClosed(socket, code)) return
     const attachment = parseAttachment(socket.deserializeAttachment())
     if (attachment) this.#links.linkOf(attachment)?.onClosed(socket)
   }
@@ -338,7 +338,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
   }
 
   #state(): 'busy' | 'idle' | 'none' {
-    if (this.#subscriptions.size > 0 || this.#accounts.hasPendingEnds) return 'busy'
+    if (this.#subscriptions.size > 0 || this.#accounts.hasPendingEvents) return 'busy'
     const isAlone = this.#clients.size + this.#accounts.size + this.#graphql.guests === 0 && !this.#links.isUp
     return isAlone ? 'none' : 'idle'
   }

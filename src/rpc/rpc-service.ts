@@ -8,7 +8,7 @@ import type { Failure } from '../core/failure.ts'
 import { all, andThen, type MaybePromise } from '../core/maybe-async.ts'
 import { err, type Result } from '../core/result.ts'
 import { UnbilledLimiter, unbilledLimitFailure } from '../core/unbilled-limiter.ts'
-import { checkUnbilled, type Hold, type MeteredCall, type Price } from '../metering/charging.ts'
+import { checkUnbilled, type Hold, type MeteredCall, type Price, recordAnswer } from '../metering/charging.ts'
 import {
   NO_COST,
   type Reply,
@@ -106,7 +106,7 @@ export class RpcService {
   async #replyUnbilled(request: MeteredCall, reply: Reply, failure: Failure): Promise<Reply> {
     const left = await checkUnbilled(request, 'rpc', this.#unbilledLimiter, this.#deps.now())
     if (!left.ok) return refusal(request, left.error)
-    request.recordRefusal(failure)
+    request.recordRefusal(failure, reply.status)
     return { ...reply, headers: { ...reply.headers, ...leftHeader(left.value) } }
   }
 
@@ -162,7 +162,9 @@ export class RpcService {
     if (found?.ok && found.value.isCharged) {
       const left = hold.settle()
       this.#unbilledLimiter.refundTry(request.identity.keyHash, this.#deps.now())
-      return { text: textOf(found.value, id), status: 200, paid: left === null ? 0 : item.price.amount, left }
+      const paid = left === null ? 0 : item.price.amount
+      recordAnswer(request, item.price, paid)
+      return { text: textOf(found.value, id), status: 200, paid, left }
     }
     const left = hold.release()
     if (found !== null && !found.ok) {
@@ -174,9 +176,12 @@ export class RpcService {
       this.#deps.now(),
     )
     if (waitMs > 0) return this.#refused(request, item, unbilledLimitFailure(waitMs), left)
-    if (found !== null) return { text: textOf(found.value, id), status: 200, paid: 0, left }
+    if (found !== null) {
+      recordAnswer(request, item.price, 0, { code: 'rpc_error' })
+      return { text: textOf(found.value, id), status: 200, paid: 0, left }
+    }
     const error = item.refusal ?? methodNotFound('')
-    request.recordRefusal(asFailure(error))
+    request.recordRefusal(asFailure(error), error.status)
     return { text: rpcErrorText(error, id), status: error.status, paid: 0, left }
   }
 
@@ -214,8 +219,9 @@ function refusal(
   type = '',
   id?: string | null,
 ): WireFailure {
-  recordRefusal(failure, type)
-  return rpcFailure(failure, requestId, id ?? 'null')
+  const reply = rpcFailure(failure, requestId, id ?? 'null')
+  recordRefusal(failure, reply.status, type)
+  return reply
 }
 
 function replyOf(error: RpcError, requestId: string): Reply {

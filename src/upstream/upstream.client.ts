@@ -1,12 +1,12 @@
 // Thin wrapper around fetch: one POST to a source, limited in time and bytes, with the result as a value.
 
-import { readBoundedText } from '../core/bounded-text.ts'
 import { logEvent } from '../core/log.client.ts'
 import { after, sleep } from '../core/timers.client.ts'
 import type { WaitUntil } from '../core/wait-until.ts'
 import type { SourceBudgetApi } from './budget-api.ts'
 import { LeasedBudget } from './leased-budget.ts'
 import type { SourceReply } from './outcome.ts'
+import { post } from './post.client.ts'
 import type { RoutedSource } from './routed-upstream.ts'
 import { RoutedUpstream } from './routed-upstream.ts'
 import { headerValues, type SecretHeaders } from './secret-headers.ts'
@@ -69,49 +69,4 @@ export function sender(
   }
   const headers = { ...values, 'content-type': 'application/json' }
   return (url, body, timeoutMs, maxBytes = BODY_MAX_BYTES) => post({ url, headers, body, timeoutMs, maxBytes })
-}
-
-interface PostRequest {
-  readonly url: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: string
-  readonly timeoutMs: number
-  readonly maxBytes: number
-}
-
-/** One POST, limited in time and response bytes; never throws. */
-async function post({ url, headers, body, timeoutMs, maxBytes }: PostRequest): Promise<SourceReply> {
-  const signal = AbortSignal.timeout(timeoutMs)
-  try {
-    const response = await fetch(url, {
-      method: 'POST',
-      headers,
-      body,
-      redirect: 'manual',
-      signal,
-    })
-    const read = await readBoundedText(chunksOf(response, maxBytes), maxBytes, 'keep').catch(() => null)
-    if (read === null) return { failed: signal.aborted ? 'timeout' : 'cut' }
-    if ('refused' in read && read.refused === 'too_large') return { failed: 'oversized' }
-    // Invalid UTF-8 would become replacement characters that might still be valid JSON. It must stay invalid.
-    const text = 'text' in read ? read.text : ''
-    return { status: response.status, retryAfter: response.headers.get('retry-after'), text }
-  } catch {
-    return { failed: signal.aborted ? 'timeout' : 'unreachable' }
-  }
-}
-
-/**
- * Reads the body at once if its declared length is enforced by HTTP. Chunked reading takes a tenth of a millisecond
- * longer.
- */
-function chunksOf(response: Response, maxBytes: number): AsyncIterable<Uint8Array> | null {
-  const length = response.headers.get('content-length')
-  // The length of a compressed body says nothing about its real size.
-  const isKnown = length !== null && Number(length) <= maxBytes && !response.headers.has('content-encoding')
-  return isKnown ? inOnePiece(response) : response.body
-}
-
-async function* inOnePiece(response: Response): AsyncIterable<Uint8Array> {
-  yield new Uint8Array(await response.arrayBuffer())
 }

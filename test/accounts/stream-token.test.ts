@@ -102,9 +102,8 @@ describe('token scope', () => {
       expect(ask(ALL, { type })).toBeNull()
     }
     expect(ask(BTC, { type: 'meta' })).toBeNull()
-    expect(ask(ALL, { type: 'l2BookDiffSnapshot', coin: 'BTC', block_height: 5 })).toMatchObject({
-      kind: 'not_entitled',
-    })
+    for (const past of [{ block_height: 5 }, { time: 0 }])
+      expect(ask(ALL, { type: 'l2BookDiffSnapshot', coin: 'BTC', ...past })).toMatchObject({ kind: 'not_entitled' })
   })
 
   it('rejects other requests', () => {

@@ -19,6 +19,7 @@ import { STREAM_SECTIONS } from './streams.node.ts'
 import { type Line, tableOf } from './table.ts'
 import { type Bench, RELAY_SOCKETS, startBench } from './targets.node.ts'
 import { upstreamLines } from './upstream.node.ts'
+import { x402Lines } from './x402.node.ts'
 
 const SECTIONS: Readonly<Record<string, (bench: Bench) => Promise<Line[]>>> = {
   ...STREAM_SECTIONS,
@@ -39,6 +40,7 @@ const ALONE: Readonly<Record<string, (bench: Pick<Bench, 'quick' | 'say'>) => Pr
   pipelines: pipelineLines,
   neighbors: neighborLines,
   repair: repairLines,
+  x402: x402Lines,
 }
 const NAMES = [...Object.keys(ALONE), ...Object.keys(SECTIONS)]
 /** More than this beside us, and the figures say more of the others than of Weir. */

@@ -3,6 +3,8 @@ import { OrderInterests } from '../../src/block-log/order-interests.do.ts'
 import { ReaderLinks } from '../../src/block-log/reader-links.do.ts'
 import { SEGMENT_CHARS } from '../../src/block-log/segment.ts'
 import type { Objects } from '../../src/core/objects.client.ts'
+import { YIELD_MS } from '../../src/core/time.ts'
+import { sleep } from '../../src/core/timers.client.ts'
 
 /**
  * A log of three segments with one block each. `chars`: length of each. Returns the heights that a new reader receives.
@@ -22,7 +24,7 @@ function opened(chars: number) {
   return { readers, sent }
 }
 
-const turn = () => new Promise((done) => setTimeout(done, 0))
+const turn = () => sleep(YIELD_MS)
 
 it('a relay that is behind gets no tick, which would replace blocks it has yet to get', async () => {
   const { readers, sent } = opened(SEGMENT_CHARS)

@@ -31,8 +31,8 @@ const refused: FeederView = { ...feeder, conflict: 'the node started over' }
 const old: FeederView = { ...quiet, state: null, counters: null }
 
 const CASES: readonly (readonly [what: string, (typeof FEED_STATES)[number], object, FeederView[], RegExp])[] = [
-  ['blocks come', 'live', place, [feeder], /^Nothing to do/],
-  ['one of two is silent', 'live', place, [quiet, feeder], /^Nothing/],
+  ['blocks come', 'live', place, [feeder], /^Blocks arrive and/],
+  ['one of two is silent', 'live', place, [quiet, feeder], /^Blocks arrive and/],
   ['blocks come that are old', 'late', { ...place, time: NOW - 12_000 }, [feeder], /12 s late/],
   ['books are lost', 'books_unknown', { ...place, booksKnown: false }, [feeder], /--info/],
   ['the log is empty', 'starting', { ...still, height: null, blockMs: null }, [feeder], /"a".*: sending/],

@@ -19,7 +19,7 @@ export interface Page {
   addScriptTag(script: { readonly content: string }): Promise<unknown>
   screenshot(options: { readonly path: string; readonly fullPage?: boolean }): Promise<unknown>
   setViewportSize(size: { readonly width: number; readonly height: number }): Promise<void>
-  emulateMedia(media: { readonly colorScheme: 'light' | 'dark' }): Promise<void>
+  emulateMedia(media: { readonly colorScheme: 'light' | 'dark'; readonly media?: 'print' | 'screen' }): Promise<void>
   locator(selector: string, options?: { readonly hasText?: string }): Locator
   getByRole(role: string, options?: { readonly name?: string | RegExp; readonly exact?: boolean }): Locator
   getByLabel(text: string | RegExp, options?: { readonly exact?: boolean }): Locator

@@ -1,8 +1,10 @@
 // The product as `npm start` runs it, and a browser. All suites of a test file share them.
 
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll } from 'vitest'
-import { CONSOLE, SIGN_IN } from '../../src/console/strings.ts'
+import { afterAll, afterEach, beforeAll, expect } from 'vitest'
+import { SIGN_IN, SIGN_UP } from '../../src/console/sign-in-strings.ts'
+import { CONSOLE } from '../../src/console/strings.ts'
 import { Gateway, SLOW_BLOCKS } from '../kit/gateway.ts'
 import { run, scratch } from '../kit/program.ts'
 import { type Browser, type Context, openBrowser, type Page } from './browser.ts'
@@ -73,4 +75,22 @@ export async function signIn(page: Page, token: string): Promise<void> {
   await page.getByLabel(SIGN_IN.key).fill(token)
   await page.getByRole('button', { name: SIGN_IN.submit }).click()
   await page.getByRole('button', { name: CONSOLE.signOut }).waitFor()
+}
+
+/** The sign-up links in the log of the gateway. */
+export const links = () =>
+  [
+    ...readFileSync(join(state, 'log/gateway.log'), 'utf8').matchAll(
+      /"event":"sign_up_link","link":"([^"]+#join=\w+)"/g,
+    ),
+  ].map(([, link]) => link!)
+
+/** Requests a link on the sign-in page and returns it. */
+export async function linkFor(page: Page, email: string): Promise<string> {
+  const before = links().length
+  await page.getByLabel(SIGN_UP.email).fill(email)
+  await page.getByRole('button', { name: SIGN_UP.submit }).click()
+  await page.getByRole('status').waitFor()
+  await expect.poll(() => links().length).toBe(before + 1)
+  return links().at(-1)!
 }

@@ -51,14 +51,21 @@ export async function lookAt(page: Page, name: string): Promise<void> {
     )
     expect(overflow, `${where} is wider than its screen`).toBeLessThanOrEqual(0)
   }
+  await page.setViewportSize(LOOKS[0].viewport)
 }
 
 async function takePictures(page: Page, name: string): Promise<void> {
-  mkdirSync(SCREENSHOTS!, { recursive: true })
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme })
-    await page.screenshot({ path: join(SCREENSHOTS!, `${name}-${colorScheme}.png`), fullPage: true })
+    await takePicture(page, `${name}-${colorScheme}`)
   }
+}
+
+/** As the page looks now. */
+export async function takePicture(page: Page, name: string): Promise<void> {
+  if (!SCREENSHOTS) return
+  mkdirSync(SCREENSHOTS, { recursive: true })
+  await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true })
 }
 
 /** That none of these secrets stands anywhere where a page keeps or shows things. */

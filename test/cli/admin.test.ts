@@ -51,9 +51,9 @@ describe('the operator’s commands', () => {
     ['key revoke cqt_AAAAAAAA', HELD, 'DELETE /admin/keys/cqt_AAAAAAAA', null],
     ['order list', { orders: [], next: null }, 'GET /admin/orders', null],
     [
-      'order list --only open --account a',
+      'order list --only open --account a --provider x402',
       { orders: [{ number: 'W-1-aaaa', created: 0 }], next: '7' },
-      'GET /admin/orders?account=a&state=open',
+      'GET /admin/orders?account=a&provider=x402&state=open',
       null,
     ],
     ['order paid W-1-aaaa', {}, 'POST /admin/orders/W-1-aaaa/paid', null],

@@ -6,6 +6,7 @@ import { progressMeter } from '../../src/cli/backfill/progress-meter.node.ts'
 import { backfillProgram } from '../../src/cli/backfill.node.ts'
 import { exportProgram } from '../../src/cli/export.node.ts'
 import { keysProgram } from '../../src/cli/keys.node.ts'
+import { payProgram } from '../../src/cli/pay.node.ts'
 import { REPLAY } from '../../src/cli/replay.node.ts'
 import type { Shell } from '../../src/cli/shell.node.ts'
 import { WATCH } from '../../src/cli/watch.node.ts'
@@ -21,6 +22,7 @@ const PROGRAMS = [
   keysProgram(NOWHERE),
   backfill,
   exportProgram(NOWHERE),
+  payProgram(NOWHERE),
   WATCH,
   REPLAY,
   FEED,

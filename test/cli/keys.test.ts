@@ -149,7 +149,13 @@ describe('keys', () => {
       return [...out, ...notes].join('\n')
     }
     expect(await here()).toMatch(/npm start/)
-    const tokens = { service_key: 'cqs_S', admin_token: 'from-the-file', feed_token: 'f', metrics_token: 'm' }
+    const tokens = {
+      service_key: 'cqs_S',
+      admin_token: 'from-the-file',
+      feed_token: 'f',
+      metrics_token: 'm',
+      wallet_key: '0x1',
+    }
     const dev = { url: stub.url, key: KEY, ...tokens, pids: { start: 1 } }
     await writeFile(join(state, 'dev.json'), JSON.stringify(dev))
     expect(await here()).toContain('cqt_AAAAAAAA')

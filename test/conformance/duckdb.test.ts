@@ -11,6 +11,8 @@ import {
   LEDGER_COLUMNS,
   ledgerCells,
 } from '../../src/archive/files/columns.ts'
+import { exportSql } from '../../src/http/mcp/history-tools.ts'
+import { FIRST_PAGE } from '../../src/http/mcp/page-cursor.ts'
 import type { LedgerEvent, UserFill } from '../../src/protocol/feed/block.ts'
 import type { OwnerScope } from '../../src/protocol/feed/durable-api.ts'
 import { FilesWorker } from '../bench/files-worker.node.ts'
@@ -160,6 +162,29 @@ describe.skipIf(missing !== null)('DuckDB', () => {
       own.map((fill) => rowOf(FILL_COLUMNS, fillCells({ height, time, rows: 1 }, fill))),
     )
     expect(toldBy(FILL_COLUMNS, told)).toEqual(fills.filter(within(START_MS, timeOf(BLOCKS - 2))))
+  })
+
+  it('runs the commands of the MCP tool export_sql: each fill is loaded once', async () => {
+    const range = /\/(\d{12})-(\d{12})\.\d{4}\.fills-by-time\.parquet$/
+    const files = (await worker.objects('.parquet')).flatMap(({ key, bytes }) => {
+      const [, from, to] = range.exec(key)?.map(Number) ?? []
+      if (from === undefined || to === undefined) return []
+      const times = { from_ms: timeOf(from), to_ms: timeOf(to) }
+      return [{ key, bytes: bytes.length, from_height: from, to_height: to, ...times, link: `/${key}?sig=a'b` }]
+    })
+    expect(files.length).toBeGreaterThan(1)
+    const call = { chain: CHAIN, origin: 'https://weir.example', nowMs: START_MS, page: FIRST_PAGE }
+    const page = { body: { files, next: null, expires_ms: START_MS, credits: '1' }, nextCursor: null }
+    const shaped = exportSql.result([page], { product: 'fills_by_time' }, call)
+    const commands = shaped.ok ? (shaped.value.list?.rows as { sql: string }[]) : []
+    // DuckDB reads the files of this machine instead of the links.
+    for (const { sql } of commands) await duckDb.ask(sql.replace(/'https:\/\/weir\.example\/(.*)\?sig=a''b'/, "'$1'"))
+    const [told] = await duckDb.ask('SELECT count(*) AS rows, count(DISTINCT height) AS heights FROM fills_by_time')
+    const kept = blocks.filter(({ height }) =>
+      files.some((file) => file.from_height <= height && height <= file.to_height),
+    )
+    const rows = kept.reduce((sum, { fills }) => sum + fills.length, 0)
+    expect([Number(told?.rows), Number(told?.heights)]).toEqual([rows, kept.length])
   })
 
   it('runs the documented example exactly', async () => {

@@ -96,7 +96,9 @@ describe('every route with every method', () => {
     if (method === 'OPTIONS' && !closed(path)) {
       expect(answer.status).toBe(204)
       expect(answer.headers.get('access-control-allow-methods')).toBe([...methods, 'OPTIONS'].join(', '))
-      expect(answer.headers.get('access-control-allow-headers')).toBe('authorization, content-type')
+      expect(answer.headers.get('access-control-allow-headers')).toMatch(
+        /^authorization, content-type, payment-signature/,
+      )
       return
     }
     if (!closed(path)) {
@@ -214,6 +216,25 @@ it('the documentation is static: pages with the common policy, Markdown, and 404
   expect([lost.status, await lost.json()]).toEqual([404, expect.objectContaining({ error: true })])
 })
 
+it('browsers get pages at the root and at unknown addresses; programs get JSON', async () => {
+  const headers = { accept: 'text/html,application/xhtml+xml' }
+  const root = await fetch(world.url, { headers })
+  expect([root.status, root.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+  expect(root.headers.get('permissions-policy')).toContain('camera=()')
+  expect(await root.text()).toContain(`curl ${world.url}/info`)
+  expect(await (await fetch(world.url)).json()).toMatchObject({ name: 'Weir' })
+  for (const path of ['/nope', '/docs/nope', '/platform/nope/']) {
+    const page = await fetch(world.url + path, { headers })
+    expect([path, page.status, page.headers.get('content-type')]).toEqual([path, 404, 'text/html; charset=utf-8'])
+    expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
+    expect(await page.text()).toContain('Page not found')
+  }
+  const map = await (await fetch(`${world.url}/sitemap.xml`)).text()
+  expect(map).toContain(`<loc>${world.url}/docs/info/l2Book</loc>`)
+  expect(await (await fetch(`${world.url}/robots.txt`)).text()).toContain(`Sitemap: ${world.url}/sitemap.xml`)
+  expect((await fetch(`${world.url}/favicon.ico`)).headers.get('content-type')).toMatch(/^image\//)
+})
+
 it('only the sign-in page may load the challenge, which is required for a link', async () => {
   const policyOf = async (path: string) => (await fetch(world.url + path)).headers.get('content-security-policy')
   expect(await policyOf('/console')).toMatch(
@@ -326,6 +347,11 @@ describe('floods', () => {
       'ratelimit-policy': '"look-ups";q=50;w=1',
     })
     expect((await world.info(key, call, from)).status).toBe(200)
+  })
+
+  it('of links in e-mails are limited per address, as the REST API is', async () => {
+    const answer = await fetch(`${world.url}/alerts/confirm`, { method: 'POST' })
+    expect([answer.status, answer.headers.get('ratelimit-policy')]).toEqual([404, expect.stringContaining('"address"')])
   })
 
   it('of rejected bodies are limited to 20 per second over HTTP and sockets', async () => {

@@ -117,6 +117,7 @@ const COMMANDS: Readonly<Record<string, readonly [args: string, code: number, sa
   devnet: ['--help', 0, /--keep-mb/],
   keys: ['list', 1, /"npm start"/],
   admin: ['feed status', 1, /"npm start"/],
+  pay: ['key', 1, /"npm start"/],
   backfill: ['--from 1 src', 1, /"npm start"/],
   repair: ['--once src=src', 1, /"npm start"/],
   export: ['', 2, /^error: required option '--for <format>'/],

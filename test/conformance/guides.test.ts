@@ -44,12 +44,30 @@ const GUIDES: Readonly<Record<string, readonly RegExp[]>> = {
     /"by_type":/,
   ],
   'guides/order-books.md': [/^no book|^\d+(\.\d+)? × /m, /block \d+$/m, /the checksum is right/],
-  'guides/pipelines.md': [/pipe_\w+$/m, /\d+ rows, such as \{/, /"phase":/, /"status":"paused"/],
+  'guides/pipelines.md': [
+    /pipe_\w+$/m,
+    /\d+ rows, such as \{/,
+    /"phase":/,
+    /"estimate":\{/,
+    /"backfill":\{"id":"pipe_/,
+    /"status":"paused"/,
+  ],
   'guides/history-files.md': [],
   // Its programs need backtesters; export.test.ts reads the files.
   'guides/backtests.md': [],
   'guides/use-from-an-ai-agent.md': [/"credits_cost":"1"/],
+  'guides/pay-per-call.md': [
+    /'network': 'eip155:\d+'.* \d+ calls/,
+    /^HTTP\/1\.1 402/m,
+    /"code":"payment_required"/,
+    /"levels":\[\[\{/,
+    /"levels":\[\[\{/,
+    /"balance":/,
+  ],
   'guides/webhooks.md': [/the signature is valid/],
+  'guides/alerts.md': [/^alr_/m, /"type":"alert.test"/],
+  'guides/team.md': [],
+  'guides/auto-top-up.md': [],
   'guides/migrate.md': [/"universe":/, /"BTC":"/, /"result":"0x/],
   'operators/run-your-own.md': [/"state":/, /twenty/, /acme/, /"time":\d+/],
   // Last, because the archive has its first blocks after a minute.
@@ -147,7 +165,7 @@ function asHere(text: string): string {
   const node = `'${process.execPath}'`
   return text
     .replaceAll(
-      /npm run (?:-s )?(keys|admin) -- /g,
+      /npm run (?:-s )?(keys|admin|pay) -- /g,
       (_, name: string) => `${node} '${ROOT}/src/cli/${name}.node.ts' --state '${state}' `,
     )
     .replaceAll('npm run doctor', `${node} '${ROOT}/src/cli/doctor/main.node.ts' --state '${state}'`)

@@ -1,9 +1,8 @@
-// The documentation, selling and the owner page in a real browser, on the product as `npm start` runs it. Each suite creates
-// the accounts and keys that it changes.
+// The documentation and selling in a real browser, on the product as `npm start` runs it. Each suite creates the accounts
+// and keys that it changes.
 
 import { useProduct } from '../browser/product.ts'
 import './pages/docs.ts'
 import './pages/selling.ts'
-import './pages/owner.ts'
 
 useProduct()

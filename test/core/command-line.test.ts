@@ -94,6 +94,7 @@ const PROGRAMS: Readonly<Record<string, string | null>> = {
   'src/cli/launch/main.node.ts': '',
   'src/cli/admin.node.ts': '',
   'src/cli/keys.node.ts': '',
+  'src/cli/pay.node.ts': '',
   'src/cli/replay.node.ts': null,
   'src/cli/watch.node.ts': '',
   'src/feeder/main.node.ts': null,

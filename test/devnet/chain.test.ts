@@ -117,7 +117,8 @@ describe('a kill', () => {
       expect(after.wallet(user)?.ledger.toArray()).toEqual(before.wallet(user)?.ledger.toArray())
       expect([...(after.wallet(user)?.orders ?? [])]).toEqual([...(before.wallet(user)?.orders ?? [])])
     }
-    const candles = (past: typeof before) => past.candles.map((series) => series.within('1m', 0, Number.MAX_VALUE))
+    const candles = (past: typeof before) =>
+      past.candles.map((series) => series.within('1m', Number(START / MS), Number.MAX_VALUE))
     expect(candles(after)).toEqual(candles(before))
     again.close()
   })

@@ -112,7 +112,8 @@ describe('the form of events', () => {
     expect(actions.length).toBeGreaterThan(1)
     const evm = new EvmBlocks(engine.exchange)
     for (const { evm_tx_hash: hash, user, action } of actions) {
-      expect(evm.find(hash, 'transaction', (number) => evm.receipt(number).transactionHash)).toBe(hash)
+      const { number, index } = evm.findTransaction(hash)!
+      expect(evm.receipt(number, index)?.transactionHash).toBe(hash)
       expect([user, action.type]).toEqual([`0x20${'0'.repeat(38)}`, 'SystemSpotSendAction'])
     }
   })

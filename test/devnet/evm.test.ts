@@ -3,6 +3,7 @@
 import { type Address, createPublicClient, custom, erc20Abi, type Hash, parseAbiItem } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { createEngine } from '../../src/devnet/engine.ts'
+import { Ledger } from '../../src/devnet/evm/ledger.ts'
 import { handleEvm } from '../../src/devnet/evm/rpc.ts'
 import { readHeader, readLogs } from '../../src/pipelines/evm/evm-chain.ts'
 
@@ -18,13 +19,14 @@ for (const afterMs of [400, 1_500, HEAD * 1_000 + 700]) {
   engine.step(BigInt(BEGAN_S * 1_000 + afterMs) * 1_000_000n)
 }
 
+const node = { origin: engine.exchange, ledger: new Ledger() }
 // biome-ignore lint/suspicious/noExplicitAny: answers of many shapes, looked at field by field
-const raw = (method: string, ...params: unknown[]): any =>
-  JSON.parse(JSON.stringify(handleEvm(engine.exchange, { jsonrpc: '2.0', id: 1, method, params })))
+const raw = async (method: string, ...params: unknown[]): Promise<any> =>
+  JSON.parse(JSON.stringify(await handleEvm(node, { jsonrpc: '2.0', id: 1, method, params })))
 const client = createPublicClient({
   transport: custom({
     async request({ method, params = [] }) {
-      const { result, error } = raw(method, ...params)
+      const { result, error } = await raw(method, ...params)
       if (error) throw Object.assign(new Error(error.message), error)
       return result
     },
@@ -36,7 +38,10 @@ const read = (functionName: 'balanceOf' | 'totalSupply', blockNumber: bigint, ar
 describe('the chain of the simulated exchange', () => {
   it('has one block per second since the start, and all blocks are available at any time', async () => {
     expect(await client.getChainId()).toBe(999)
-    expect([raw('net_version').result, raw('web3_clientVersion').result]).toEqual(['999', 'weir-devnet'])
+    expect([(await raw('net_version')).result, (await raw('web3_clientVersion')).result]).toEqual([
+      '999',
+      'weir-devnet',
+    ])
     expect(await client.getBlockNumber()).toBe(BigInt(HEAD))
     const first = await client.getBlock({ blockTag: 'earliest' })
     expect([first.number, first.timestamp, first.transactions]).toEqual([0n, BigInt(BEGAN_S), []])
@@ -50,7 +55,7 @@ describe('the chain of the simulated exchange', () => {
       expect((await client.getBlock({ blockTag: tag })).hash).toBe(hash)
     }
     expect((await client.getBlock({ blockHash: hash })).number).toBe(BigInt(HEAD))
-    expect(raw('eth_getBlockByNumber', '0xffff', false).result).toBeNull()
+    expect((await raw('eth_getBlockByNumber', '0xffff', false)).result).toBeNull()
   })
 
   it('has a transaction in every third block, found by its hash, with a receipt and its log', async () => {
@@ -64,9 +69,9 @@ describe('the chain of the simulated exchange', () => {
     expect((await client.getBlock({ blockNumber: 151n })).transactions).toEqual([])
     const wrong = sent!.hash.replace(/.$/, (last) => (last === '0' ? '1' : '0')) as Hash
     for (const method of ['eth_getTransactionByHash', 'eth_getTransactionReceipt', 'eth_getBlockByHash']) {
-      expect(raw(method, wrong, false).result).toBeNull()
+      expect((await raw(method, wrong, false)).result).toBeNull()
     }
-    expect(raw('eth_getTransactionByHash', `0x00000000ff${'0'.repeat(54)}`).result).toBeNull()
+    expect((await raw('eth_getTransactionByHash', `0x00000000ff${'0'.repeat(54)}`)).result).toBeNull()
   })
 
   it('has a token whose logs, starting with the first, add up to its balances at every height', async () => {
@@ -107,30 +112,32 @@ describe('the chain of the simulated exchange', () => {
 
   it('finds logs by address and topic, in a limited block range', async () => {
     const all = await client.getLogs({ fromBlock: 60n, toBlock: 199n })
-    const found = (filter: object) => raw('eth_getLogs', { fromBlock: '0x3c', toBlock: '0xc7', ...filter }).result
+    const found = async (filter: object) =>
+      (await raw('eth_getLogs', { fromBlock: '0x3c', toBlock: '0xc7', ...filter })).result
     const [topic, from] = all[5]!.topics
-    expect(found({ topics: [] })).toHaveLength(all.length)
-    expect(found({ topics: [[topic, from], null, all[5]!.topics[2]] })).toHaveLength(
+    expect(await found({ topics: [] })).toHaveLength(all.length)
+    expect(await found({ topics: [[topic, from], null, all[5]!.topics[2]] })).toHaveLength(
       all.filter(({ topics }) => topics[2] === all[5]!.topics[2]).length,
     )
-    expect(found({ topics: [from] })).toEqual([])
-    expect(found({ topics: [topic, from], address: [NOBODY, TOKEN] })).toHaveLength(
+    expect(await found({ topics: [from] })).toEqual([])
+    expect(await found({ topics: [topic, from], address: [NOBODY, TOKEN] })).toHaveLength(
       all.filter(({ topics }) => topics[1] === from).length,
     )
-    expect(found({ address: NOBODY })).toEqual([])
-    expect(raw('eth_getLogs', {}).result).toEqual(raw('eth_getLogs', { fromBlock: 'latest' }).result)
+    expect(await found({ address: NOBODY })).toEqual([])
+    const latest = await raw('eth_getLogs', { fromBlock: 'latest' })
+    expect((await raw('eth_getLogs', {})).result).toEqual(latest.result)
     engine.step(BigInt(BEGAN_S + 20_000) * 1_000_000_000n)
-    expect(raw('eth_getLogs', { fromBlock: '0x0' }).error.code).toBe(-32602)
-    expect(raw('eth_getLogs', { fromBlock: '0x0', toBlock: '0x270f' }).result).toHaveLength(3_333)
+    expect((await raw('eth_getLogs', { fromBlock: '0x0' })).error.code).toBe(-32602)
+    expect((await raw('eth_getLogs', { fromBlock: '0x0', toBlock: '0x270f' })).result).toHaveLength(3_333)
   })
 
-  it("fits the pipeline's schemas for blocks and logs", () => {
+  it("fits the pipeline's schemas for blocks and logs", async () => {
     const asked = { fromBlock: '0x0', toBlock: '0xc8', address: [TOKEN] }
-    const logs = readLogs(raw('eth_getLogs', asked).result, { from: 0, to: 200 }, [TOKEN])
+    const logs = readLogs((await raw('eth_getLogs', asked)).result, { from: 0, to: 200 }, [TOKEN])
     expect(logs.map(({ height, time }) => [height, time])).toEqual(
       logs.map((_, at) => [3 * (at + 1), (BEGAN_S + 3 * (at + 1)) * 1_000]),
     )
-    const header = readHeader(raw('eth_getBlockByNumber', '0x3', false).result, 3)
+    const header = readHeader((await raw('eth_getBlockByNumber', '0x3', false)).result, 3)
     expect(header).toEqual({ height: 3, time: (BEGAN_S + 3) * 1_000, hash: logs[0]!.block_hash })
   })
 
@@ -139,11 +146,11 @@ describe('the chain of the simulated exchange', () => {
     expect(await client.estimateMaxPriorityFeePerGas()).toBe(0n)
     const fees = await client.getFeeHistory({ blockCount: 4, blockNumber: 2n, rewardPercentiles: [] })
     expect([fees.oldestBlock, fees.baseFeePerGas.length, fees.gasUsedRatio.length]).toEqual([0n, 4, 3])
-    expect(raw('eth_sendRawTransaction', '0x').error.code).toBe(-32601)
-    expect(raw('constructor').error.code).toBe(-32601)
-    expect(raw('eth_getBalance', NOBODY, '0xffffff').error.code).toBe(-32000)
-    expect(raw('eth_getBalance', '0x1', 'latest').error.code).toBe(-32602)
-    expect(raw('eth_call', { to: TOKEN, data: '0x12345678' }).error.code).toBe(3)
-    expect(raw('eth_call', { to: NOBODY }, 'latest').result).toBe('0x')
+    expect((await raw('eth_mine')).error.code).toBe(-32601)
+    expect((await raw('constructor')).error.code).toBe(-32601)
+    expect((await raw('eth_getBalance', NOBODY, '0xffffff')).error.code).toBe(-32000)
+    expect((await raw('eth_getBalance', '0x1', 'latest')).error.code).toBe(-32602)
+    expect((await raw('eth_call', { to: TOKEN, data: '0x12345678' })).error.code).toBe(3)
+    expect((await raw('eth_call', { to: NOBODY }, 'latest')).result).toBe('0x')
   })
 })

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, test, vi } from 'vitest'
 import { type BookHashes, BookHashOracle } from '../../src/devnet/book-hashes.node.ts'
 import { createEngine } from '../../src/devnet/engine.ts'
+import { Ledger } from '../../src/devnet/evm/ledger.ts'
 import { formatAmount } from '../../src/devnet/exchange/fixed-point.ts'
 import { MARKETS } from '../../src/devnet/exchange/market.ts'
 import { type DisturbRequest, devnetServer } from '../../src/devnet/http.node.ts'
@@ -14,6 +15,7 @@ import { type HttpServer, startServer } from '../kit/http-server.ts'
 import { RebuiltBooks } from './rebuild.ts'
 
 const engine = createEngine(31)
+const ledger = new Ledger()
 const truth = new BookHashOracle()
 const disturbed: DisturbRequest[] = []
 const disturb = (request: DisturbRequest) => void disturbed.push(request)
@@ -25,7 +27,7 @@ beforeAll(async () => {
   for (let i = 0; i < 300; i++) engine.step()
   folder = mkdtempSync(join(tmpdir(), 'devnet-http-'))
   mkdirSync(join(folder, 'data'))
-  server = await startServer(devnetServer(() => ({ engine, truth, disturb, data: join(folder, 'data') })))
+  server = await startServer(devnetServer(() => ({ engine, ledger, truth, disturb, data: join(folder, 'data') })))
   base = server.url
 })
 afterAll(() => {

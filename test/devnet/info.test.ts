@@ -2,14 +2,18 @@
 
 import { beforeAll, describe, expect, it } from 'vitest'
 import { toScaled } from '../../src/core/decimal.ts'
+import { DAY_MS, HOUR_MS } from '../../src/core/time.ts'
 import { createEngine, type Engine } from '../../src/devnet/engine.ts'
 import { DEXES, MARKETS, perpsOf } from '../../src/devnet/exchange/market.ts'
 import type { DevnetBlock, NodeFill } from '../../src/devnet/exchange/node-block.ts'
 import { BUILDERS, MAIN_MAKERS, TAKERS, TWAPPERS } from '../../src/devnet/exchange/roles.ts'
 import { handleInfo } from '../../src/devnet/info/info.ts'
+import { pastDay } from '../../src/devnet/info/past-day.ts'
 import { queryOf } from '../../src/info/queries/catalogue.ts'
 
 const BLOCKS = 3_000
+/** Amounts of the exchange have 8 decimals, scaled ones 18. */
+const SCALE = 10n ** 10n
 let engine: Engine
 let last: DevnetBlock['fills'] = []
 /** Funding paid, by wallet. */
@@ -67,12 +71,16 @@ describe('markets', () => {
     expect(refused({ type: 'metaAndAssetCtxs', dex: 'nope' })).toEqual({ status: 500, body: null })
   })
 
-  it('daily volume equals the trades', () => {
+  it('daily volume equals the trades and the day before them', () => {
     const [, contexts] = ask({ type: 'metaAndAssetCtxs' })
+    const { seed, firstBlockMs, block } = engine.exchange
+    const fromMs = Math.floor((block.timeMs - DAY_MS) / HOUR_MS) * HOUR_MS
     const all = [...fills.values()].flat()
     for (const i of [0, 1, 5]) {
       const sizes = all.filter(({ coin }) => coin === MARKETS[i]!.coin).map(({ sz }) => sz)
-      expect(2n * toScaled(contexts[i].dayBaseVlm)).toBe(sum(sizes))
+      const market = MARKETS[i]!
+      const lots = pastDay(market, seed, firstBlockMs).reduce((all, { t, lots }) => all + (t < fromMs ? 0 : lots), 0)
+      expect(2n * (toScaled(contexts[i].dayBaseVlm) - BigInt(lots) * market.lot * SCALE)).toBe(sum(sizes))
     }
   })
 

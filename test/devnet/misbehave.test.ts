@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { BookHashOracle } from '../../src/devnet/book-hashes.node.ts'
 import { createEngine } from '../../src/devnet/engine.ts'
+import { Ledger } from '../../src/devnet/evm/ledger.ts'
 import { devnetServer } from '../../src/devnet/http.node.ts'
 import { Faults, MisbehaveRequest } from '../../src/devnet/misbehave.node.ts'
 import { type HttpServer, startServer } from '../kit/http-server.ts'
@@ -47,9 +48,8 @@ describe('on the wire', () => {
   beforeAll(async () => {
     const engine = createEngine(1)
     engine.step()
-    server = await startServer(
-      devnetServer(() => ({ engine, truth: new BookHashOracle(), disturb: () => {}, data: tmpdir() })),
-    )
+    const state = { engine, ledger: new Ledger(), truth: new BookHashOracle(), disturb: () => {}, data: tmpdir() }
+    server = await startServer(devnetServer(() => state))
   })
   afterEach(() => misbehave({ how: 'none' }))
   afterAll(() => server.close())

@@ -9,15 +9,21 @@ import { err, ok, type Result } from '../../src/core/result.ts'
 import { addCommonReplies } from '../../src/http/common-replies.route.ts'
 import { infoRoutes } from '../../src/http/info.route.ts'
 import type { Access } from '../../src/http/metered.route.ts'
+import type { CallResult, Charging } from '../../src/metering/charging.ts'
 import { createWorld, IDENTITY, UPSTREAM_ANSWERS } from '../info/answer/service-world.ts'
 
 const context = { waitUntil: () => {}, passThroughOnException: () => {}, props: {} }
-const CHARGING = { hold: async () => ok({ settle: () => 5_500_000, release: () => 6_500_000 }) }
+let logged: CallResult[]
+const CHARGING: Charging = {
+  hold: async () => ok({ settle: () => 5_500_000, release: () => 6_500_000 }),
+  log: (_, result) => void logged.push(result),
+}
 let paths: (string | undefined)[]
 let identity: Result<Identity, Failure>
 
 beforeEach(() => {
   paths = []
+  logged = []
   identity = ok(IDENTITY)
 })
 
@@ -51,6 +57,20 @@ describe('POST /info', () => {
       'x-credits-remaining': '5.5',
     })
     expect(paths).toEqual([undefined])
+  })
+
+  it('logs each call of a key with its type, its charge and the status of its reply', async () => {
+    const bodies = ['{"type":"meta"}', '{"type":"l2Book"}', '{"type":"no\u202eSuch"}', 'nonsense']
+    const statuses = await Promise.all(bodies.map(async (body) => (await post(body)).status))
+    identity = err({ kind: 'key_missing' })
+    await post('{"type":"meta"}')
+    const call = { product: 'info', code: '', micro: 0, requestId: 'req_9' }
+    expect(logged.sort((a, b) => a.status - b.status || a.type.localeCompare(b.type))).toEqual([
+      { ...call, type: 'meta', status: statuses[0], micro: 1_000_000 },
+      { ...call, type: '', status: statuses[3], code: 'invalid_json' },
+      { ...call, type: 'no\\u202eSuch', status: statuses[2], code: 'unsupported_type' },
+      { ...call, type: 'l2Book', status: statuses[1], code: 'invalid_request' },
+    ])
   })
 
   it('accepts a key in the path if enabled', async () => {

@@ -5,9 +5,12 @@ import { AddressLimiter, KEY_LOOKUPS, WRONG_TOKENS } from '../../src/accounts/ad
 import { hashKey, sha256 } from '../../src/accounts/digest.client.ts'
 import { admit } from '../../src/accounts/key-record.ts'
 import { keyFromD1 } from '../../src/accounts/key-records.store.ts'
+import { createSession } from '../../src/accounts/sessions/session.store.ts'
 import { sessionOperator, sessionOwner } from '../../src/accounts/sessions/session-auth.store.ts'
 import type { Operator } from '../../src/accounts/staff.ts'
 import { sessionRoutes } from '../../src/http/session/session.route.ts'
+import { MemberSignIn } from '../../src/http/signup/member-sign-in.client.ts'
+import { memberService, platformOf } from './platform/operator.worker.ts'
 
 const ADMIN_TOKEN = 'an operator’s token of enough length'.replace('’', '')
 const HOST = 'https://weir.example'
@@ -28,6 +31,7 @@ function desk() {
     const routes = sessionRoutes({
       env: visitorEnv(),
       staff,
+      members: new MemberSignIn({ keys: platformOf().keys, members: memberService() }),
       identify: async (key) => {
         const record = await keyFromD1(db, await hashKey(key))
         return record === null
@@ -46,8 +50,9 @@ function desk() {
     cookie: string | null,
     body?: unknown,
     headers: Record<string, string> = { origin: HOST },
+    path = '/session',
   ) =>
-    app.request(`${HOST}/session`, {
+    app.request(HOST + path, {
       method,
       headers: { ...headers, ...(cookie === null ? {} : { cookie }) },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -98,7 +103,11 @@ describe('a session', () => {
     await newKey('service', 'acme', 'cqs_service')
     await newKey('api', 'acme', 'cqt_api')
     const manager = await signIn('cqs_service')
-    expect(await (await ask('GET', manager)).json()).toMatchObject({ role: 'owner', account: 'acme' })
+    expect(await (await ask('GET', manager)).json()).toMatchObject({
+      role: 'owner',
+      account: 'acme',
+      kind: 'service',
+    })
     const enters = (cookie: string, entry: Parameters<typeof sessionOwner>[2]) =>
       sessionOwner(visitorEnv(), request(cookie), entry, null, 1_001)
     expect(await enters(manager, { product: 'info', kind: 'api' })).toMatchObject({ ok: true })
@@ -136,6 +145,52 @@ describe('a session', () => {
     const { results } = await db.prepare('SELECT * FROM sessions').all()
     expect(JSON.stringify(results)).not.toContain(first.split('=')[1])
     expect(results.filter(({ kind }) => kind === 'admin')).toHaveLength(50)
+  })
+
+  it('that began with an invitation opens the account of the invitation only, also after a switch', async () => {
+    const { ask } = desk()
+    const members = memberService()
+    for (const account of ['one', 'two'])
+      await db.batch([
+        db.prepare("INSERT INTO accounts (id, plan, created) VALUES (?, 'entry', 1)").bind(account),
+        db
+          .prepare(
+            `INSERT INTO members (id, account, address, base, sealed, role, invited, joined)
+             VALUES (?1, ?1, 'kim', 'kim', '', 'owner', 1, 1)`,
+          )
+          .bind(account),
+      ])
+    const signIn = new MemberSignIn({ keys: platformOf().keys, members })
+    const origin = await signIn.originOf({ member: 'one', account: 'one', role: 'owner' })
+    if (!origin.ok) throw new Error('no session')
+    const start = async (isInvited: boolean) => {
+      const { token } = await createSession(db, { ...origin.value, isInvited }, { browser: '', place: '' }, 1_000)
+      return `__Host-weir=${token}`
+    }
+    const accounts = async (cookie: string) => {
+      const { accounts: listed } = await (await ask('GET', cookie, undefined, {}, '/session/accounts')).json<{
+        accounts: { account: string }[]
+      }>()
+      const { accounts: count } = await (await ask('GET', cookie)).json<{ accounts: number }>()
+      expect(count).toBe(listed.length)
+      return listed.map(({ account }) => account)
+    }
+    const change = async (cookie: string, account: string) => {
+      const answer = await ask('POST', cookie, { account }, { origin: HOST }, '/session/account')
+      return { status: answer.status, cookie: answer.headers.get('set-cookie')?.split(';')[0] ?? '' }
+    }
+    const invited = await start(true)
+    expect(await accounts(invited)).toEqual(['one'])
+    expect((await change(invited, 'two')).status).toBe(403)
+    const same = await change(invited, 'one')
+    expect(same.status).toBe(200)
+    expect(await accounts(same.cookie)).toEqual(['one'])
+    expect((await change(same.cookie, 'two')).status).toBe(403)
+    const byLink = await start(false)
+    expect(await accounts(byLink)).toEqual(['one', 'two'])
+    const other = await change(byLink, 'two')
+    expect(other.status).toBe(200)
+    expect(await accounts(other.cookie)).toEqual(['one', 'two'])
   })
 
   it('is ignored on other sites, with a forged cookie, or if the request has a key', async () => {

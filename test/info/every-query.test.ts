@@ -99,7 +99,7 @@ describe.each(CATALOGUE.map((query) => [query.type, query] as const))('%s', (typ
         world.service,
         {
           authenticate: async () => ({ ok: false, error: { kind } }),
-          charging: () => expect.unreachable(),
+          charging: () => ({ hold: () => expect.unreachable() }),
           requestId: () => 'req_1',
         },
         { pathKeys: false },

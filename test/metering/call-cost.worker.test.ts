@@ -6,6 +6,7 @@ import { HOUR_MS } from '../../src/core/time.ts'
 import { PER_1000_CALLS } from '../../src/http/platform/month-bill.ts'
 import type { LeaseRequest } from '../../src/metering/lease-api.ts'
 import { LeasePool } from '../../src/metering/leases.client.ts'
+import { callsOf } from '../../src/metering/request-log/log-lines.ts'
 import { hourOf } from '../../src/metering/usage.ts'
 import { dollarsPerMillionCalls } from '../bench/cost.ts'
 import { noCounts } from '../bench/counted/counts.ts'
@@ -52,7 +53,7 @@ it.each([
         meterFailure: 'closed',
         onRevoked: () => {},
       } as const
-      const pools = Array.from({ length: isolates }, () => new LeasePool(clock).charging(context))
+      const pools = Array.from({ length: isolates }, () => new LeasePool(clock))
       const pass = async (ms: number) => {
         for (const endMs = clock.now + ms; clock.now < endMs; ) {
           await clock.advance(Math.min(endMs - clock.now, 10_000))
@@ -60,9 +61,12 @@ it.each([
         }
       }
       for (let call = 0; call < calls; call++) {
-        const hold = await pools[call % isolates]!.hold(identity, { product: 'info', type: 'meta', amount: CREDIT })
+        const charging = pools[call % isolates]!.charging(context)
+        const hold = await charging.hold(identity, { product: 'info', type: 'meta', amount: CREDIT })
         if (!hold.ok) throw new Error(hold.error.kind)
         hold.value.settle()
+        const result = { product: 'info', type: 'meta', status: 200, code: '', micro: CREDIT } as const
+        charging.log?.(identity, { ...result, requestId: `req_${String(call).padStart(16, '0')}` })
         await pass(everyMs)
       }
       counts.kvReads = isolates * Math.ceil((calls * everyMs) / KEY_MEMORY_MS)
@@ -86,6 +90,9 @@ it.each([
       expect(await meter.balance()).toMatchObject({ spent: calls * CREDIT, held: 0 })
       const { byKey } = await meter.usage(0, clock.now + 3_600_000)
       expect(byKey).toMatchObject([{ calls, amount: calls * CREDIT }])
+      const { chunks } = await meter.requestLog(0, clock.now)
+      const leftOut = chunks.reduce((sum, chunk) => sum + chunk.leftOut, 0)
+      expect(chunks.flatMap(({ lines }) => callsOf(lines)).length + leftOut).toBe(calls)
     })
   },
   CEILING_MS,

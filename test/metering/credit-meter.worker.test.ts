@@ -10,6 +10,9 @@ import { LEASE_TTL_MS, RECLAIM_GRACE_MS } from '../../src/metering/ledger.ts'
 import { MeterStore } from '../../src/metering/meter.store.ts'
 import type { MeterApi } from '../../src/metering/meter-api.ts'
 import { PLANS } from '../../src/metering/plans/plan.ts'
+import type { LogBatch } from '../../src/metering/request-log/log-api.ts'
+import { callsOf } from '../../src/metering/request-log/log-lines.ts'
+import type { TopUpAnswer } from '../../src/metering/top-up-watch.ts'
 import { hourOf, type UsageRow } from '../../src/metering/usage.ts'
 import { identityOf } from '../kit/identity.ts'
 import { CREDIT, meterOf, spend, stubOf } from './meter.worker.ts'
@@ -49,6 +52,23 @@ describe('CreditMeter', () => {
     expect(await meter.grantCredits('g', 6)).toMatchObject({ ok: false, reason: 'conflict' })
     expect(await meter.grantCredits('h', Number.MAX_SAFE_INTEGER)).toMatchObject({ ok: false, reason: 'too_large' })
     expect(await meter.balance()).toMatchObject({ available: 5, granted: 5 })
+  })
+
+  it('grants and charges a call that was paid for in one step, once per id', async () => {
+    const meter = await granted('payer in one step', 5)
+    const call = { keyHash: K, product: 'info', type: 'l2Book' }
+    const paid = { available: 5, granted: 12, spent: 7 }
+    expect(await meter.grantCredits('p', 7, call)).toMatchObject({ ok: true, repeated: false, account: paid })
+    expect(await meter.grantCredits('p', 7, call)).toMatchObject({ ok: true, repeated: true, account: paid })
+    expect(await meter.grantCredits('p', 7)).toMatchObject({ ok: true, repeated: true, account: paid })
+    expect(await meter.grantCredits('p', 8, call)).toMatchObject({ ok: false, reason: 'conflict' })
+    // A grant that came first stays a grant.
+    expect(await meter.grantCredits('g', 5, call)).toMatchObject({ ok: true, repeated: true, account: paid })
+    expect(await usageOf('payer in one step')).toEqual([
+      { key_hash: 'k', product: 'info', type: 'l2Book', calls: 1, amount: 7 },
+    ])
+    const { opening, granted: given, charged, closing } = await meter.statement(0, Date.now() + HOUR_MS)
+    expect([opening, given, charged, closing]).toEqual([0, 12, 7, 5])
   })
 
   // PIPE-25, PIPE-27
@@ -173,6 +193,45 @@ describe('CreditMeter', () => {
       micro: 7 * CREDIT,
     })
     expect(await meterOf(name).balance()).toMatchObject({ available: 12 * CREDIT })
+  })
+
+  it('asks for a top-up when the balance is low, again after a failure, and not after the answer "off"', async () => {
+    const name = 'topped-up'
+    const calls: (readonly [string, boolean])[] = []
+    let answer: TopUpAnswer | null = null
+    const topUp = async (account: string, isLow: boolean) => {
+      calls.push([account, isLow])
+      if (answer === null) throw new Error('away')
+      if (answer.state === 'idle') await meterOf(name).grantCredits('top-up', 100 * CREDIT)
+      return answer
+    }
+    const gateway = { topUp, storeUsage: async () => {} }
+    await runInDurableObject(stubOf(name), (object) => {
+      Object.defineProperty(object, 'env', { value: { GATEWAY: gateway }, configurable: true })
+    })
+    const next = () =>
+      runInDurableObject(
+        stubOf(name),
+        (_, { storage }) => storage.sql.exec('SELECT next FROM top_up').toArray()[0]?.next,
+      )
+    const watch = (isNew: boolean) => meterOf(name).watchTopUp({ account: name, below: 50 * CREDIT }, isNew)
+    await meterOf(name).grantCredits('g', 100 * CREDIT)
+    await watch(true)
+    expect([await next(), calls]).toEqual([null, []])
+    await spend(meterOf(name), 'k', 60 * CREDIT)
+    await expect.poll(() => calls.length).toBe(1)
+    const repeated = (await next()) as number
+    expect(repeated).toBeGreaterThan(Date.now())
+    // A page that shows the settings changes nothing.
+    await watch(false)
+    expect(await next()).toBe(repeated)
+    answer = { state: 'idle' }
+    await watch(true)
+    await expect.poll(next).toBeNull()
+    answer = { state: 'off' }
+    await spend(meterOf(name), 'k', 100 * CREDIT)
+    await expect.poll(next).toBeUndefined()
+    expect(calls).toEqual(Array.from({ length: 3 }, () => [name, true]))
   })
 
   it('copies usage to D1 without losing or doubling rows, whatever happens to a copy', async () => {
@@ -396,6 +455,53 @@ describe('CreditMeter', () => {
       granted: 2 * CREDIT,
       writtenOff: CREDIT,
     })
+  })
+
+  it('keeps a log of calls once, through repeats and restarts, and deletes it when it is too old', async () => {
+    const name = 'logged'
+    await granted(name, 1_000 * CREDIT)
+    const call = { keyHash: K, product: 'info', type: 'meta', status: 200, code: '', ms: 1, micro: 5 } as const
+    const now = Date.now()
+    const batch = (number: number): LogBatch => {
+      const times = Array.from({ length: 24 }, (_, i) => now + number * 100 + i)
+      const rows = times.map((atMs) => ({ ...call, atMs, requestId: `req_${atMs}` }))
+      return { source: 's', number, calls: 48, rows }
+    }
+    const read = async () => {
+      const { chunks, keptMs } = await meterOf(name).requestLog(0, now + HOUR_MS)
+      const calls = chunks.flatMap(({ lines }) => callsOf(lines))
+      const leftOut = chunks.reduce((sum, chunk) => sum + chunk.leftOut, 0)
+      return { count: calls.length, ids: new Set(calls.map(({ requestId }) => requestId)).size, leftOut, keptMs }
+    }
+    for (let number = 1; number <= 40; number++) {
+      await meterOf(name).lease(request({ need: 1, waiting: 1, log: batch(number) }))
+      if (number % 4 === 0) await meterOf(name).lease(request({ need: 1, waiting: 1, log: batch(number) }))
+      if (number % 13 === 0) await evictDurableObject(stubOf(name))
+    }
+    await meterOf(name).lease(request({ close: true, log: { source: 's', number: 41, calls: 1, rows: [] } }))
+    const all = { count: 960, ids: 960, leftOut: 961, keptMs: 24 * HOUR_MS }
+    expect(await read()).toEqual(all)
+    const parts = await runInDurableObject(stubOf(name), (_, { storage }) =>
+      storage.sql.exec('SELECT count(*) AS count FROM request_log').one(),
+    )
+    expect(parts.count).toBe(1)
+    // Another account has none of it.
+    expect((await meterOf('not logged').requestLog(0, now + HOUR_MS)).chunks).toEqual([])
+    await runInDurableObject(stubOf(name), async (_, { storage }) => {
+      const old = now - 25 * HOUR_MS
+      storage.sql.exec('UPDATE request_log SET until = ?', old)
+      const { log } = storage.sql.exec<{ log: string }>('SELECT log FROM account').one()
+      const head = { ...JSON.parse(log.slice(0, log.indexOf('\n'))), sinceMs: old, untilMs: old }
+      storage.sql.exec('UPDATE account SET log = ?', JSON.stringify(head) + log.slice(log.indexOf('\n')))
+      await storage.setAlarm(Date.now() + 60_000)
+    })
+    await evictDurableObject(stubOf(name))
+    await runDurableObjectAlarm(stubOf(name))
+    expect(await read()).toEqual({ ...all, count: 0, ids: 0, leftOut: 0 })
+    const left = await runInDurableObject(stubOf(name), (_, { storage }) =>
+      storage.sql.exec('SELECT (SELECT count(*) FROM request_log) AS parts, log FROM account').one(),
+    )
+    expect([left.parts, String(left.log).includes('req_')]).toEqual([0, false])
   })
 
   it('returns revoked for every charge and lease of a revoked key, and still accepts its report', async () => {

@@ -8,6 +8,7 @@ import { monthTimes } from '../../src/http/platform/endpoints/statements.ts'
 import { AccountLedger, tablesOf } from '../../src/metering/account-ledger.store.ts'
 import { remainingOf } from '../../src/metering/account-state.ts'
 import type { PlanTerms } from '../../src/metering/plans/plan.ts'
+import { TopUps } from '../../src/metering/top-ups.do.ts'
 import { Webhooks } from '../../src/metering/webhooks/webhooks.do.ts'
 import { egressOf } from '../core/egress-of.ts'
 import { stubOf } from './meter.worker.ts'
@@ -25,14 +26,16 @@ const act = fc.record({
 })
 type Act = typeof act extends fc.Arbitrary<infer T> ? T : never
 
+const noGateway = (): never => {
+  throw new Error('no gateway')
+}
+
 /** Replays a history; returns the balance at the start of each month. */
 function play(ctx: DurableObjectState, acts: readonly Act[]) {
-  const webhooks = new Webhooks(ctx, egressOf(), () => {
-    throw new Error('no gateway')
-  })
+  const webhooks = new Webhooks(ctx, egressOf(), noGateway)
   const tables = tablesOf(ctx.storage)
   const { statements } = tables
-  const ledger = new AccountLedger(tables, webhooks)
+  const ledger = new AccountLedger(tables, webhooks, new TopUps(ctx, noGateway, () => 0))
   const times = monthTimes(START + 330 * DAY)
   const left = new Map<number, number>()
   const spent = new Map<string, number>()

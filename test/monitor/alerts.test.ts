@@ -6,6 +6,7 @@ import {
   ALERTS,
   type Alert,
   AlertEvent,
+  alertReadings,
   attempted,
   checkAlerts,
   dueAlerts,
@@ -22,7 +23,7 @@ const GOOD = { status: LIVE, usageLateMs: 0, charged: 0, writtenOff: 0 }
 type Check = typeof GOOD | (Omit<typeof GOOD, 'status'> & { readonly status: Facts['status'] })
 
 let ids = 0
-const ports = { chain: 'hyperliquid', newId: () => `evt_${ids++}` }
+const ports = { chain: 'hyperliquid', newId: () => `evt_${ids++}`, hasReceiver: true }
 const factsOf = ({ charged, writtenOff, ...rest }: Check, atMs: number): Facts => ({
   ...rest,
   sums: { atMs, charged, writtenOff },
@@ -34,7 +35,7 @@ function told(checks: readonly Check[], stored: StoredAlerts = NO_ALERTS) {
   let state = stored
   checks.forEach((check, minute) => {
     const nowMs = minute * MINUTE_MS
-    state = checkAlerts(state, factsOf(check, nowMs), ports)
+    state = checkAlerts(state, factsOf(check, nowMs), ports).next
     for (const due of dueAlerts(state, nowMs)) {
       const { alert, type } = AlertEvent.parse(JSON.parse(due.body))
       messages.push(`${alert} ${type}`)
@@ -65,6 +66,31 @@ describe.each(ALERTS)('%s', (alert) => {
     expect(told([GOOD, bad, GOOD, bad, GOOD])).toEqual([])
     if (alert !== 'write_offs_high')
       expect(told([bad, bad, GOOD, GOOD, bad, GOOD, GOOD])).toEqual([`${alert} alert.started`])
+  })
+})
+
+it('without a receiver, alerts begin and end, and nothing waits to be sent', () => {
+  const waiting = { id: 'evt_old', body: '{}', attempts: 0, nextMs: 0 }
+  let state: StoredAlerts = { ...NO_ALERTS, outbox: [waiting] }
+  const types: string[] = []
+  for (const [minute, check] of [...times(3, BAD.feed_not_live), ...times(3, GOOD)].entries()) {
+    const { next, events } = checkAlerts(state, factsOf(check, minute * MINUTE_MS), { ...ports, hasReceiver: false })
+    types.push(...events.map(({ type }) => type))
+    expect(next.outbox).toEqual([])
+    state = next
+  }
+  expect(types).toEqual(['alert.started', 'alert.ended'])
+})
+
+it('shows what a check read against the thresholds', () => {
+  const readings = alertReadings(factsOf({ ...BAD.write_offs_high, usageLateMs: 61_000 }, MINUTE_MS), {
+    sums: [{ atMs: 0, charged: 0, writtenOff: 0 }],
+  })
+  expect(readings).toMatchObject({
+    feed_not_live: { fault: null, value: null, threshold: null },
+    archive_late: { value: null, threshold: 600_000 },
+    write_offs_high: { value: 10, threshold: 1, fault: '10.0 % of the credits of the last hour were written off.' },
+    usage_copies_late: { value: 61_000, threshold: 1_200_000, fault: null },
   })
 })
 
@@ -129,8 +155,8 @@ const diffOf = (alert: Alert) =>
 it('a message is tried ten times with growing delays, and later ones wait for it', () => {
   let state = NO_ALERTS
   for (let check = 0; check < 2; check++)
-    state = checkAlerts(state, factsOf(BAD.feed_not_live, check * MINUTE_MS), ports)
-  for (let check = 2; check < 5; check++) state = checkAlerts(state, factsOf(GOOD, check * MINUTE_MS), ports)
+    state = checkAlerts(state, factsOf(BAD.feed_not_live, check * MINUTE_MS), ports).next
+  for (let check = 2; check < 5; check++) state = checkAlerts(state, factsOf(GOOD, check * MINUTE_MS), ports).next
   const attempts: [string, number][] = []
   for (let nowMs = 5 * MINUTE_MS; nowMs < 86_400_000; nowMs += MINUTE_MS) {
     for (const due of dueAlerts(state, nowMs).slice(0, 1)) {
@@ -144,10 +170,10 @@ it('a message is tried ten times with growing delays, and later ones wait for it
 const times10 = (type: string) => Array.from({ length: 10 }, () => type)
 
 it('nothing is written at a check without a change, except sums every five minutes', () => {
-  let state = checkAlerts(NO_ALERTS, factsOf(GOOD, 0), ports)
+  let state = checkAlerts(NO_ALERTS, factsOf(GOOD, 0), ports).next
   let writes = 0
   for (let minute = 1; minute <= 120; minute++) {
-    const next = checkAlerts(state, factsOf(GOOD, minute * MINUTE_MS), ports)
+    const next = checkAlerts(state, factsOf(GOOD, minute * MINUTE_MS), ports).next
     if (next !== state) writes++
     state = next
   }

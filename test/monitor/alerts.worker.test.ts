@@ -25,6 +25,7 @@ interface Sent {
 /** What a receiver that fails does; null: it works. */
 let failing: ((init: Sent) => Promise<Response>) | null = null
 let secret: string | undefined = ALERT_SECRET
+let url = ALERT_URL
 const answers = (status: number) => async () => new Response('', { status })
 const hangs = ({ signal }: Sent) =>
   new Promise<Response>((_, reject) => {
@@ -52,7 +53,7 @@ async function pass(checks: number): Promise<void> {
     const counted = { sums: counters.take(), gauges: counters.gauges(nowMs) }
     await monitorOf(bindings).report({ v: 1, isolate: 'alerts', number: reports++, ...counted })
     await runInDurableObject(object(), async (monitor, state) => {
-      Object.assign((monitor as unknown as { env: object }).env, { ALERT_URL, ALERT_SECRET: secret })
+      Object.assign((monitor as unknown as { env: object }).env, { ALERT_URL: url, ALERT_SECRET: secret })
       await state.storage.setAlarm(nowMs + 60_000)
     })
     await runDurableObjectAlarm(object())
@@ -92,13 +93,17 @@ async function live(): Promise<number> {
 
 beforeEach(async () => {
   await log().reset()
-  await runInDurableObject(object(), (_, { storage }) => void storage.kv.delete('alerts'))
+  await runInDurableObject(object(), (_, { storage }) => {
+    storage.kv.delete('alerts')
+    storage.sql.exec('DELETE FROM alerts')
+  })
   await evictDurableObject(object())
   counters.take()
   received = []
   attempts = []
   failing = null
   secret = ALERT_SECRET
+  url = ALERT_URL
   feeder = await FakeFeeder.connect()
 })
 afterEach(() => {
@@ -109,8 +114,48 @@ afterEach(() => {
 it('a feed without blocks, until it is live again', async () => {
   await told('feed_not_live', STARTED)
   expect(received[0]?.message).toBe((await log().status()).advice)
+  const during = await monitorOf(bindings).alerts()
+  expect(during).toMatchObject({ receiver: 'receiver.example', isSigned: true })
+  expect(during.alerts[0]).toMatchObject({ alert: 'feed_not_live', fault: received[0]?.message })
+  expect(during.alerts[0]?.sinceMs).toBeGreaterThan(0)
   await live()
   await told('feed_not_live', ENDED)
+  const { alerts, history } = await monitorOf(bindings).alerts()
+  expect(alerts[0]).toMatchObject({ sinceMs: null, fault: null })
+  const delivery = { delivery: 'delivered', attempts: 1, answer: '200' }
+  expect(history).toMatchObject([
+    { alert: 'feed_not_live', type: 'alert.ended', ...delivery },
+    { alert: 'feed_not_live', type: 'alert.started', ...delivery },
+  ])
+})
+
+it('keeps the history of alerts without a receiver, at most 200 events', async () => {
+  await runInDurableObject(object(), (_, { storage }) => {
+    for (let i = 0; i < 250; i++)
+      storage.sql.exec("INSERT INTO alerts VALUES (NULL, ?, 1, '{}', 'none', 0, NULL)", `${i}`)
+  })
+  url = ''
+  const begun = async () => {
+    await pass(1)
+    expect((await monitorOf(bindings).alerts()).history[0]).toMatchObject({ type: 'alert.started', delivery: 'none' })
+  }
+  await vi.waitFor(begun, WAIT)
+  expect((await monitorOf(bindings).alerts()).history).toHaveLength(200)
+  expect(await monitorOf(bindings).testAlert()).toBe('no_receiver')
+  expect([received, await outbox()]).toEqual([[], []])
+})
+
+it('sends a test message once, and its history shows the answer', async () => {
+  await pass(1)
+  expect(await monitorOf(bindings).testAlert()).toEqual({ delivered: true, answer: '200' })
+  failing = answers(500)
+  expect(await monitorOf(bindings).testAlert()).toEqual({ delivered: false, answer: '500' })
+  const { history } = await monitorOf(bindings).alerts()
+  expect(history.filter(({ type }) => type === 'alert.test')).toMatchObject([
+    { delivery: 'given_up', answer: '500', attempts: 1 },
+    { delivery: 'delivered', answer: '200', attempts: 1 },
+  ])
+  expect(typesOf('test')).toEqual(['alert.test'])
 })
 
 it('an archive more than ten minutes behind', async () => {

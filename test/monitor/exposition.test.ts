@@ -3,11 +3,12 @@
 import { expect, it } from 'vitest'
 import { LOG_LEVELS } from '../../src/core/log-line.ts'
 import { formatFor, metricsText } from '../../src/monitor/exposition.ts'
+import { metricFamilies } from '../../src/monitor/metric-families.ts'
 import { METRIC_NAMES } from './metric-names.ts'
 import { SCRAPE, SOURCES } from './scrape.ts'
 
 const OPEN_METRICS = formatFor('application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5')
-const linesOf = (scrape = SCRAPE) => metricsText(scrape, SOURCES, OPEN_METRICS).split('\n')
+const linesOf = (scrape = SCRAPE) => metricsText(metricFamilies(scrape, SOURCES), OPEN_METRICS).split('\n')
 
 it('shows counters, histograms and the state of the feed', () => {
   expect(linesOf()).toEqual(
@@ -70,7 +71,7 @@ it('shows errors that have not occurred yet as 0, so that a rate sees the first 
 })
 
 it('names counters for clients without OpenMetrics like their samples', () => {
-  const lines = metricsText(SCRAPE, SOURCES, formatFor('*/*')).split('\n')
+  const lines = metricsText(metricFamilies(SCRAPE, SOURCES), formatFor('*/*')).split('\n')
   expect(lines).toContain('# TYPE weir_requests_total counter')
   expect(lines).not.toContain('# EOF')
   const samples = (all: readonly string[]) => all.filter((one) => one !== '' && !one.startsWith('#'))

@@ -1,7 +1,8 @@
 // The Monitor, and the real objects that report to it.
 
-import { env, evictDurableObject, runInDurableObject } from 'cloudflare:test'
+import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { sha256 } from '../../src/accounts/digest.client.ts'
 import { counters } from '../../src/core/counters.ts'
 import { monitorOf, Objects } from '../../src/core/objects.client.ts'
 import { LiveSettings, readVariables } from '../../src/core/variables.ts'
@@ -119,5 +120,84 @@ describe('a meter', () => {
     expect(lateSeconds()).toBeGreaterThanOrEqual(1_500)
     await copyLate('late', 'refused', 'allFills')
     expect(lateSeconds()).toBeUndefined()
+  })
+})
+
+describe('availability', () => {
+  const object = () => bindings.MONITOR.getByName('monitor')
+  /** A check, as the alarm makes it at this time. */
+  async function checkAt(nowMs: number): Promise<void> {
+    vi.spyOn(Date, 'now').mockReturnValue(nowMs)
+    await runInDurableObject(object(), (_, { storage }) => storage.setAlarm(now() + 3_600_000))
+    await runDurableObjectAlarm(object())
+  }
+  const HOUR_MS = 3_600_000
+  const start = Math.floor(now() / HOUR_MS) * HOUR_MS + 30 * 24 * HOUR_MS
+
+  it('is checked once a minute by an alarm that the first report starts', async () => {
+    await runInDurableObject(object(), (_, { storage }) => storage.deleteAlarm())
+    await evict()
+    const begunMs = now()
+    await report('first')
+    const alarmMs = await runInDurableObject(object(), (_, { storage }) => storage.getAlarm())
+    expect(alarmMs).toBeGreaterThan(begunMs)
+    expect(alarmMs).toBeLessThanOrEqual(now() + 60_000)
+  })
+
+  it('is kept by hour, also when the object is evicted, and published with a bundle that has its SHA-256', async () => {
+    const counts = (requests: number, failed: number) => [
+      ['requests|info|200', requests] as const,
+      ['requests|info|502', failed] as const,
+      ['duration|info|4', requests + failed] as const,
+    ]
+    await checkAt(start)
+    await report('served', 0, counts(100, 0))
+    await checkAt(start + 60_000)
+    await evict()
+    await report('served', 1, counts(50, 50))
+    await checkAt(start + 120_000)
+    const during = await monitor().history()
+    const apiOf = ({ components }: typeof during) => components.find(({ name }) => name === 'api')
+    expect(apiOf(during)).toMatchObject({ state: 'down', checks: 2, failed: 1, uptimePercent: 50, p99Ms: 50 })
+    expect(during.hour).toContainEqual({
+      hour: new Date(start).toISOString(),
+      component: 'api',
+      checks: 2,
+      failed: 1,
+      times: { 50: 200 },
+    })
+    await checkAt(start + HOUR_MS)
+    const after = await monitor().history()
+    expect(apiOf(after)).toMatchObject({ checks: 2, failed: 1 })
+    expect(after.bundle?.path).toBe(`/status/history.ndjson?until=${start + HOUR_MS}`)
+    const text = await monitor().bundle(start + HOUR_MS)
+    expect(text?.split('\n').filter((line) => line.includes('"api"'))).toEqual([
+      `{"hour":"${new Date(start).toISOString()}","component":"api","checks":2,"failed":1,"times":{"50":200}}`,
+    ])
+    expect(await sha256(text ?? '')).toBe(after.bundle?.sha256)
+    expect(await monitor().bundle(start + 2 * HOUR_MS)).toBe(null)
+    // The file of an hour stays the same.
+    await checkAt(start + 2 * HOUR_MS)
+    expect(await monitor().bundle(start + HOUR_MS)).toBe(text)
+    await checkAt(start + 95 * 24 * HOUR_MS)
+    const rows = await runInDurableObject(object(), (_, { storage }) =>
+      storage.sql.exec('SELECT * FROM hours WHERE hour <= ?', start).toArray(),
+    )
+    expect(rows).toEqual([])
+  })
+
+  it('keeps figures of the metrics every ten minutes, for a day', async () => {
+    const dayMs = 24 * HOUR_MS
+    const from = start + 100 * dayMs
+    await report('figures', 0, [['credits_charged', 2_000_000]])
+    for (const minute of [0, 1, 10, 11]) await checkAt(from + minute * 60_000)
+    const figures = (await monitor().figures()).filter(({ at }) => at >= from)
+    expect(figures.map(({ at }) => at - from)).toEqual([0, 600_000])
+    const { sums } = await monitor().scrape()
+    const charged = (new Map(sums).get('credits_charged') ?? 0) / 1e6
+    expect(figures[0]?.figures).toMatchObject({ weir_credits_charged_total: charged, weir_up: 1 })
+    await evict()
+    await checkAt(from + dayMs + 1)
+    expect((await monitor().figures()).map(({ at }) => at - from)).toEqual([600_000, dayMs + 1])
   })
 })

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { COUNTERS } from '../../src/core/counters.ts'
 import { formatFor, metricsText } from '../../src/monitor/exposition.ts'
+import { metricFamilies } from '../../src/monitor/metric-families.ts'
 import { scratch } from '../kit/program.ts'
 import { SCRAPE, SOURCES } from './scrape.ts'
 
@@ -42,7 +43,7 @@ describe.skipIf(!hasPromtool)(`promtool${hasPromtool ? '' : ' (not installed)'}`
   })
 
   it('finds nothing wrong with the metrics', () => {
-    const text = metricsText(SCRAPE, SOURCES, formatFor())
+    const text = metricsText(metricFamilies(SCRAPE, SOURCES), formatFor())
     expect(text.match(/^# TYPE \w+ counter$/gm)).toHaveLength(Object.keys(COUNTERS).length)
     expect(promtool(['check', 'metrics'], text)).toBe('')
   })

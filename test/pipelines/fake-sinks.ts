@@ -1,13 +1,15 @@
 // Sink objects in memory. They record their calls and fail when a test tells them to.
 
+import { planBackfill } from '../../src/pipelines/backfill.ts'
 import type { Pipeline } from '../../src/pipelines/pipeline.ts'
-import type { SinkApi, SinkCheck, SinkStatus } from '../../src/pipelines/sink-api.ts'
+import type { SinkApi, SinkCheck, SinkPreview, SinkStatus, SurveyRequest } from '../../src/pipelines/sink-api.ts'
 
 const IDLE: SinkStatus = {
   v: 1,
   phase: 'idle',
   height: null,
   timeMs: null,
+  first: null,
   lagBlocks: null,
   lagMs: null,
   rows: 0,
@@ -45,10 +47,15 @@ export class FakeSinks {
   says: Partial<SinkStatus> = {}
   /** Runs when an object was told something, before it says so. */
   onApplied: () => Promise<unknown> = async () => {}
+  /** Runs while a survey is made. */
+  onSurveyed: () => Promise<unknown> = async () => {}
   tested: Pipeline | null = null
+  surveyed: SurveyRequest | null = null
   isBusy = false
   /** What is wrong with all transforms; null: nothing. */
   fault: SinkCheck['fault'] = null
+  /** What is wrong with all previews; null: nothing. */
+  previewFault: SinkPreview['fault'] = null
 
   readonly sinkOf = (id: string): SinkApi => {
     const call = async <Answer>(name: Call, work: () => Answer | Promise<Answer>): Promise<Answer> => {
@@ -83,6 +90,23 @@ export class FakeSinks {
         call('trial', () => {
           this.tested = pipeline
           return { ok: true, rows: 3, ms: 1, words: 'confirmed', ...(this.isBusy && { isBusy: true }) }
+        }),
+      preview: ({ pipeline }) =>
+        call('preview', () => {
+          this.tested = pipeline
+          const texts = ['{"_kind":"row","_key":"9:a"}']
+          return { v: 1, texts, read: 3, blocks: { from: 7, to: 9 }, fault: this.previewFault }
+        }),
+      survey: (request) =>
+        call('survey', async () => {
+          this.surveyed = request
+          await this.onSurveyed()
+          const { from, to, delivered, isAgain, isSampled } = request
+          const asked = { from: Number(from || 0), to: Number(to || 900) }
+          const plan = planBackfill(asked, delivered, isAgain)
+          if (!plan.ok) return { v: 1, range: null, estimate: null, fault: { path: 'from', message: plan.error } }
+          const estimate = { rows: 1_000, most: 2_000, isExact: false, ms: 90_000 }
+          return { v: 1, range: plan.value, estimate: isSampled ? estimate : null, fault: null }
         }),
       check: () => call('check', () => ({ v: 1, fault: this.fault })),
       redeliver: () => call('redeliver', () => ({ v: 1, batches: 2 })),

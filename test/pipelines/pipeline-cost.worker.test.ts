@@ -20,6 +20,8 @@ import { countRows } from '../bench/counted/rows.worker.ts'
 const live = env as unknown as Cloudflare.Env
 const objects = new Objects(live, { CHAIN: env.CHAIN, FEED_REGION: null })
 const SECRET = `whsec_${btoa('0123456789abcdef0123456789abcdef')}`
+/** No other test file may use a meter of this name: objects keep their storage from one file to the next. */
+const PAYER = 'payer of counted pipelines'
 const BLOCK_MS = 69
 const MONTH_MS = 30 * 86_400_000
 /** Assumed time that a Sink is awake per event: with a batch for a destination far away, and without. */
@@ -91,7 +93,7 @@ beforeAll(async () => {
     }
     return new Proxy(stub, { get: (of, name) => (name === 'watch' ? watch : Reflect.get(of, name)) })
   })
-  await meterOf(live, 'payer', null).grantCredits('g', 1_000_000_000_000)
+  await meterOf(live, PAYER, null).grantCredits('g', 1_000_000_000_000)
   const { settlePipeline } = CreditMeter.prototype
   vi.spyOn(CreditMeter.prototype, 'settlePipeline').mockImplementation(function (this: CreditMeter, report) {
     counts.meterCalls++
@@ -108,12 +110,15 @@ beforeAll(async () => {
     return alarm.call(this)
   })
 })
-afterAll(() => void vi.useRealTimers())
+afterAll(() => {
+  vi.useRealTimers()
+  Object.assign(env, { PIPELINE_MINUTE_CREDITS: '0' })
+})
 
 const pipeline = (id: string, filter: Pipeline['filter']): Pipeline => ({
   ...DEFAULTS,
   id,
-  account: 'payer',
+  account: PAYER,
   payer: keyHashOf('c0'.repeat(32)),
   payer_name: 'bot',
   revision: 1,

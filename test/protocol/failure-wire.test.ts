@@ -22,6 +22,7 @@ const ROWS: { readonly [K in Failure['kind']]: Row<K> } = {
   key_expired: [{}, 401, 401, 4401, 'unauthorized'],
   not_entitled: [{ why: 'x' }, 403, 403, 4401, 'forbidden'],
   credits_exhausted: [{ neededMicro: 1, remainingMicro: 0 }, 402, 402, 4402, 'credits_exhausted'],
+  payment_required: [{ why: 'Pay.' }, 402, 402, 4402, 'payment_required'],
   rate_limited: [{ retryAfterMs: 1_200 }, 429, 429, 1008, 'rate_limited'],
   limit_reached: [{ limit: 'x', most: 1 }, 429, 429, 1008, 'rate_limited'],
   not_json: [{}, 400, 400, 1008, 'invalid_json'],

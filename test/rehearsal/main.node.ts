@@ -100,7 +100,7 @@ async function step(name: string, run: () => Promise<void>): Promise<void> {
 function tests(names: readonly string[], env: Record<string, string> = {}): Promise<void> {
   const files = names.map((name) => `test/conformance/${name}.test.ts`)
   // One file at a time: latencies are real, and so are the limits of time in these tests.
-  const args = ['run', '--project', 'conformance', '--no-file-parallelism', ...files]
+  const args = ['run', '--project', 'conformance', '--project', 'minutes', '--no-file-parallelism', ...files]
   const child = spawn('vitest', args, {
     cwd: ROOT,
     stdio: 'inherit',

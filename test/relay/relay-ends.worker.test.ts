@@ -288,7 +288,7 @@ test('a relay that sent too much accepts sockets again once it has none', async 
     enforceWatermark: nothing,
     add: () => ({ onClosed: nothing }),
   }
-  const account = { admit: async () => null, add: nothing, remove: nothing }
+  const account = { admit: async () => null, add: nothing, remove: nothing, log: nothing }
   const ports = {
     clock,
     accounts: { of: () => account },

@@ -106,6 +106,10 @@ describe('a batch', () => {
         const answered = list.filter(([, kind]) => kind === 'good' || kind === 'reverted').length
         expect(world.charged.length).toBe(answered)
         expect(world.open.size).toBe(0)
+        const results = list.flatMap(([, kind]) =>
+          kind === 'error' ? ['eth_error rpc_error 0'] : kind in member ? [`eth_${kind}  1000000`] : [],
+        )
+        expect(world.logged.map(({ type, code, micro }) => `${type} ${code} ${micro}`)).toEqual(results)
         expect(headers['x-credits-cost']).toBe(String(answered))
         if (told.length === 0) {
           expect(body).toBe(null)

@@ -2,7 +2,7 @@
 
 import type { Failure } from '../../src/core/failure.ts'
 import { err, ok } from '../../src/core/result.ts'
-import type { Charging, Price } from '../../src/metering/charging.ts'
+import type { CallResult, Charging, Price } from '../../src/metering/charging.ts'
 import { ChainCache } from '../../src/rpc/chain-cache.ts'
 import { CallPrices, parseChains } from '../../src/rpc/chains.ts'
 import { RpcService } from '../../src/rpc/rpc-service.ts'
@@ -44,6 +44,7 @@ export function rpcWorld(
   if (!config.ok) throw new Error(config.error)
   const posted: Posted[] = []
   const charged: Price[] = []
+  const logged: CallResult[] = []
   const open = new Set<object>()
   let nowMs = 1_000_000
   const clock = { now: () => nowMs, after: () => () => undefined }
@@ -66,6 +67,7 @@ export function rpcWorld(
       open.add(hold)
       return ok(hold)
     },
+    log: (_, result) => void logged.push(result),
   }
   const send = async (url: string, body: string, _: number, maxBytes: number) => {
     posted.push({ url, body, maxBytes })
@@ -100,6 +102,8 @@ export function rpcWorld(
     view: () => desk.view(),
     posted,
     charged,
+    /** Answered calls. */
+    logged,
     /** Holds that were never ended. */
     open,
     settled: () => Promise.all(background),

@@ -85,6 +85,7 @@ export class Network implements Chances {
       PIPELINE_RESOLVER: 'https://resolver.example/',
       OWN_ZONES: '',
       PUBLIC_URL: '',
+      REQUEST_LOG_HOURS: '24',
     }
     this.platform = new Platform(schedule, this, env, (what) => ports.wrong(what))
     env.BLOCK_LOG = this.platform.namespace('log', classes.BlockLog)

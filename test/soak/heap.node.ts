@@ -5,7 +5,7 @@ import { type Heap, type Retained, SnapshotReader } from './heap-snapshot.ts'
 
 const TIMEOUT_MS = 300_000
 const CLASSES = {
-  'weir-live': ['BlockLog', 'BookHub', 'Relay', 'CreditMeter', 'SourceBudget', 'StatusCache', 'Monitor'],
+  'weir-live': ['BlockLog', 'BookHub', 'Relay', 'CreditMeter', 'SourceBudget', 'StatusCache', 'Monitor', 'Payer'],
   'weir-jobs': ['OrderBook', 'Archiver', 'Compactor', 'Sink', 'PipelineFollower'],
 } as const
 

@@ -1,7 +1,7 @@
 // Authenticates a session on each use: its operator token or key must still be valid. Invariants: session lookups are
 // limited per address, so guessing is slow; a request from a page of another site has no session; a changed token or
 // revoked key ends its sessions; a session created with a service key can manage the account and read its data; a
-// session created with an API key has the rights of that key.
+// session created with an API key has the rights of that key; a member's role is read on each use.
 
 import { type Failure, KEY_ENDED } from '../../core/failure.ts'
 import { keyHashOf } from '../../core/ids.ts'
@@ -12,9 +12,10 @@ import { sha256 } from '../digest.client.ts'
 import type { Identity } from '../identity.ts'
 import { admit, type KeyRequirement, withDataAccess } from '../key-record.ts'
 import { keyFromD1 } from '../key-records.store.ts'
+import { roleRefusal } from '../members.ts'
 import { ADMIN_OPERATOR, type Operator, type StaffLookup } from '../staff.ts'
-import { findSession, type SessionOrigin } from './session.store.ts'
-import { isSameOrigin, sessionToken } from './session.ts'
+import { findSession } from './session.store.ts'
+import { isSameOrigin, type Session, sessionToken } from './session.ts'
 
 export interface SessionEnv {
   readonly ACCOUNTS: D1Database
@@ -36,12 +37,12 @@ const CROSS_SITE: Failure = {
 export const hasSession = ({ headers }: Request) =>
   !headers.has('authorization') && sessionToken(headers.get('cookie')) !== null
 
-/** Origin and expiry of the request's session. */
+/** The request's session. */
 export async function sessionOf(
   { ACCOUNTS: db, countLookup }: SessionEnv,
   request: Request,
   nowMs: number,
-): Promise<Result<SessionOrigin & { readonly expires: number }, Failure>> {
+): Promise<Result<Session, Failure>> {
   const token = sessionToken(request.headers.get('cookie'))
   if (token === null) return err(NOT_SIGNED_IN)
   if (!isSameOrigin(request)) return err(CROSS_SITE)
@@ -54,7 +55,7 @@ export async function sessionOf(
 /** The operator who holds the token with this hash; null if there is none. */
 export async function operatorOf(
   { ADMIN_TOKEN: token }: SessionEnv,
-  { kind, tokenHash }: SessionOrigin,
+  { kind, tokenHash }: Pick<Session, 'kind' | 'tokenHash'>,
   staff: StaffLookup,
 ): Promise<Operator | null> {
   if (kind === 'staff') return staff.byHash(tokenHash)
@@ -71,7 +72,7 @@ export async function sessionOperator(
 ): Promise<Result<Operator, Failure>> {
   const session = await sessionOf(env, request, nowMs)
   if (!session.ok) return session
-  if (session.value.kind === 'key') return err({ kind: 'not_entitled', why: OWNER })
+  if (isOwners(session.value)) return err({ kind: 'not_entitled', why: OWNER })
   const operator = await operatorOf(env, session.value, staff)
   return operator === null ? err(NOT_SIGNED_IN) : ok(operator)
 }
@@ -86,12 +87,19 @@ export async function sessionOwner(
 ): Promise<Result<Identity, Failure>> {
   const session = await sessionOf(env, request, nowMs)
   if (!session.ok) return session
-  if (session.value.kind !== 'key') return err({ kind: 'not_entitled', why: OPERATOR })
+  if (!isOwners(session.value)) return err({ kind: 'not_entitled', why: OPERATOR })
   const record = await keyFromD1(env.ACCOUNTS, keyHashOf(session.value.tokenHash))
   if (record === null) return err(KEY_ENDED)
   const isOfPlatform = requirement.product === null || requirement.product === 'platform'
-  return admit(isOfPlatform ? record : withDataAccess(record), requirement, nowMs, address)
+  const { id, member } = session.value
+  const beyondRole = isOfPlatform ? null : roleRefusal(member, ['developer'])
+  if (beyondRole !== null) return err(beyondRole)
+  const identity = admit(isOfPlatform ? record : withDataAccess(record), requirement, nowMs, address)
+  return identity.ok ? ok({ ...identity.value, session: { id, member } }) : identity
 }
+
+/** True for a session of an account, not of an operator. */
+export const isOwners = ({ kind }: Pick<Session, 'kind'>) => kind === 'key' || kind === 'member'
 
 type IdentityResult = Result<Identity, Failure>
 

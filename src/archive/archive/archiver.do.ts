@@ -9,7 +9,7 @@ import { countStart, reportCounters } from '../../core/counter-reports.client.ts
 import { orReject } from '../../core/deadline.ts'
 import { logEvent } from '../../core/log.client.ts'
 import { Objects } from '../../core/objects.client.ts'
-import { after, inTurns, sleep, turns } from '../../core/timers.client.ts'
+import { after, inTurns, sleep, takeTurn } from '../../core/timers.client.ts'
 import { readVariables } from '../../core/variables.ts'
 import { visible } from '../../core/visible.ts'
 import type { ArchivedGap } from '../../protocol/feed/archive-api.ts'
@@ -231,11 +231,10 @@ export class Archiver extends DurableObject<Cloudflare.Env> implements Retention
 /** The blocks of a segment; empty if they were removed or are damaged. Only what is compared stays in memory. */
 async function blocksOf(archive: StoredArchive, segment: ArchivedSegment): Promise<readonly CheckedBlock[]> {
   const blocks: CheckedBlock[] = []
-  const take = turns()
   try {
     for await (const line of archive.lines(segment, 'events')) {
       blocks.push(checkedBlock(line))
-      await take(line.length)
+      await takeTurn(line.length)
     }
   } catch (error) {
     if (!(error instanceof ArchiveDamage)) throw error

@@ -3,10 +3,11 @@
 // Invariant: the same text always produces the same bytes.
 
 import { gunzipSync, gzipSync } from 'node:zlib'
+import { YIELD_MS } from '../../core/time.ts'
 import { sleep } from '../../core/timers.client.ts'
 
-/** Lines are collected into members of this many characters, about 1 ms of work each. A longer line is one member. */
-const MEMBER_CHARS = 256 * 1024
+/** Lines are collected into members of this many characters, about 5 ms of work each. A longer line is one member. */
+const MEMBER_CHARS = 128 * 1024
 
 /** Magic number, method, and the flag of an extra field. */
 const START = [0x1f, 0x8b, 8, 4] as const
@@ -22,7 +23,7 @@ const decoder = new TextDecoder()
 
 /** Yields to other work first, because compression is synchronous. */
 export async function packMember(text: string): Promise<Uint8Array> {
-  await sleep(0)
+  await sleep(YIELD_MS)
   const plain = gzipSync(text)
   const member = new Uint8Array(plain.length + MEMBER_HEADER - PLAIN_HEADER)
   member.set(plain.subarray(0, PLAIN_HEADER))

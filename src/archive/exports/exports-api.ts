@@ -5,9 +5,9 @@ import type { FileCoverage } from '../files/files-read.ts'
 import type { FileLink } from './file-links.ts'
 import type { FileSource, TimeRange } from './file-list.ts'
 
-/** Data of one UTC day. A segment belongs to the day of its first block. */
-export interface CoveredDay {
-  readonly dayMs: number
+/** Data of one UTC day or hour. A segment belongs to the period of its first block. */
+export interface CoveredPeriod {
+  readonly startMs: number
   readonly segments: number
   readonly blocks: number
   readonly first: number
@@ -36,6 +36,8 @@ export interface HistoryRepair {
   readonly hasBooks: boolean
   readonly source: string
   readonly atMs: number
+  /** Time of the first block of the segment with the first of these heights; null if it is not archived. */
+  readonly nearMs: number | null
 }
 
 export interface Exports {
@@ -44,7 +46,7 @@ export interface Exports {
   ends(): Promise<{ readonly from: HeightAndTime; readonly to: HeightAndTime } | null>
   /** Coverage of the files, including missing and partial heights; null if there are no files. */
   files(): Promise<FileCoverage | null>
-  days(range: TimeRange): Promise<readonly CoveredDay[]>
+  periods(range: TimeRange, length: 'day' | 'hour'): Promise<readonly CoveredPeriod[]>
   /**
    * At most `limit` gaps that start above height `after`, in height order; null: from the first one. A gap may be repaired
    * between two pages, so `after` need not be a gap.

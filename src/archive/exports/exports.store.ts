@@ -3,7 +3,7 @@
 
 import { batchOf, oneRow } from '../../core/d1.store.ts'
 import { signatureOf } from '../../core/signature.client.ts'
-import { DAY_MS } from '../../core/time.ts'
+import { DAY_MS, HOUR_MS } from '../../core/time.ts'
 import type { HeightAndTime } from '../../protocol/feed/durable-api.ts'
 import { checkpointKey, segmentKey } from '../archive/archive-keys.ts'
 import { coverageOf } from '../files/coverage.store.ts'
@@ -11,13 +11,13 @@ import { tableKey } from '../files/file-keys.ts'
 import type { FileCoverage } from '../files/files-read.ts'
 import type { FileSpan, Level } from '../files/levels.ts'
 import type { TableName } from '../files/table.ts'
-import type { CoveredDay, Exports, HistoryGap, HistoryRepair } from './exports-api.ts'
+import type { CoveredPeriod, Exports, HistoryGap, HistoryRepair } from './exports-api.ts'
 import { type FileLink, linkPath, signedText } from './file-links.ts'
 import type { FileSource, StoredFile, TimeRange } from './file-list.ts'
 
 type Database = Pick<D1Database, 'prepare' | 'batch'>
-type Segments = Omit<CoveredDay, 'checkpoints' | 'checkpointsBytes'>
-type Checkpoints = Pick<CoveredDay, 'dayMs' | 'checkpoints' | 'checkpointsBytes'>
+type Segments = Omit<CoveredPeriod, 'checkpoints' | 'checkpointsBytes'>
+type Checkpoints = Pick<CoveredPeriod, 'startMs' | 'checkpoints' | 'checkpointsBytes'>
 
 export class StoredExports implements Exports {
   readonly sources: readonly FileSource[]
@@ -44,18 +44,19 @@ export class StoredExports implements Exports {
     return coverageOf({ chain: this.#chain, db: this.#db }, 'events')
   }
 
-  async days({ fromMs, toMs }: TimeRange): Promise<readonly CoveredDay[]> {
+  async periods({ fromMs, toMs }: TimeRange, length: 'day' | 'hour'): Promise<readonly CoveredPeriod[]> {
+    const lengthMs = length === 'day' ? DAY_MS : HOUR_MS
     const [segments, checkpoints] = await this.#batchTwo<Segments, Checkpoints>(
-      `SELECT first_ms / ${DAY_MS} * ${DAY_MS} AS dayMs, COUNT(*) AS segments, SUM(lines) AS blocks, MIN(first) AS first,
-        MAX(last) AS last, SUM(events_bytes) AS eventsBytes, SUM(books_bytes) AS booksBytes FROM segments
-        WHERE chain = ?1 AND first_ms BETWEEN ?2 AND ?3 GROUP BY dayMs ORDER BY dayMs`,
-      `SELECT time_ms / ${DAY_MS} * ${DAY_MS} AS dayMs, COUNT(*) AS checkpoints, SUM(bytes) AS checkpointsBytes
-        FROM checkpoints WHERE chain = ?1 AND time_ms BETWEEN ?2 AND ?3 GROUP BY dayMs`,
+      `SELECT first_ms / ${lengthMs} * ${lengthMs} AS startMs, COUNT(*) AS segments, SUM(lines) AS blocks,
+        MIN(first) AS first, MAX(last) AS last, SUM(events_bytes) AS eventsBytes, SUM(books_bytes) AS booksBytes
+        FROM segments WHERE chain = ?1 AND first_ms BETWEEN ?2 AND ?3 GROUP BY startMs ORDER BY startMs`,
+      `SELECT time_ms / ${lengthMs} * ${lengthMs} AS startMs, COUNT(*) AS checkpoints, SUM(bytes) AS checkpointsBytes
+        FROM checkpoints WHERE chain = ?1 AND time_ms BETWEEN ?2 AND ?3 GROUP BY startMs`,
       fromMs,
       toMs,
     )
-    const ofDay = new Map(checkpoints.map((one) => [one.dayMs, one]))
-    return segments.map((day) => ({ ...day, checkpoints: 0, checkpointsBytes: 0, ...ofDay.get(day.dayMs) }))
+    const byStart = new Map(checkpoints.map((one) => [one.startMs, one]))
+    return segments.map((one) => ({ ...one, checkpoints: 0, checkpointsBytes: 0, ...byStart.get(one.startMs) }))
   }
 
   async gaps(after: number | null, limit: number): Promise<readonly HistoryGap[]> {
@@ -69,8 +70,9 @@ export class StoredExports implements Exports {
 
   async repairs(limit: number): Promise<readonly HistoryRepair[]> {
     const { results } = await this.#db
-      .prepare(`SELECT from_height AS "from", to_height AS "to", known, books, source, at_ms AS atMs FROM repairs
-        WHERE chain = ? ORDER BY id DESC LIMIT ?`)
+      .prepare(`SELECT from_height AS "from", to_height AS "to", known, books, source, at_ms AS atMs,
+        (SELECT first_ms FROM segments s WHERE s.chain = r.chain AND s.first <= r.from_height AND s.last >= r.from_height
+          ORDER BY s.first DESC LIMIT 1) AS nearMs FROM repairs r WHERE chain = ? ORDER BY id DESC LIMIT ?`)
       .bind(this.#chain, limit)
       .all<Omit<HistoryRepair, 'hasBooks'> & { readonly books: number }>()
     return results.map(({ books, ...repair }) => ({ ...repair, hasBooks: books > 0 }))

@@ -3,7 +3,7 @@
 // before their rows, and all rows of a turn are written together, so that an interrupted turn writes the same names and
 // bytes again; a row is in exactly one live file; a damaged file blocks only files that are built from its heights.
 
-import { inTurns } from '../../core/timers.client.ts'
+import { inTurns, takeTurn } from '../../core/timers.client.ts'
 import { ArchiveDamage, type ArchivedSegment, type ArchiveReader, type UnfiledRange } from '../archive/archive-read.ts'
 import type { ArchiveStorage } from '../archive/archive-writer.store.ts'
 import { cutoffMs } from '../archive/retention.ts'
@@ -238,7 +238,13 @@ export class Compaction {
       tables?.add(key, lines)
       candles.add(key, lines)
     }
-    const packing = { pack: packPage, unpack: unpackPage }
+    const unpack = async (body: Uint8Array<ArrayBuffer>) => {
+      const text = await unpackPage(body)
+      // Rows of tables are made of it next, which takes as long as packing.
+      await takeTurn(text.length)
+      return text
+    }
+    const packing = { pack: packPage, unpack }
     const merging = mergeObject(sources, open?.next ?? null, packing, { add }, this.#options.objectBytes)
     const { next, ...pages } = await merging.catch(async (error: unknown) => {
       if (!(error instanceof ArchiveDamage)) throw error

@@ -2,7 +2,7 @@
 // would dominate the cost of short pages.
 
 import { constants, gunzipSync, gzipSync } from 'node:zlib'
-import { turns } from '../../core/timers.client.ts'
+import { takeTurn } from '../../core/timers.client.ts'
 import { toColumns, toLines } from './page-columns.ts'
 
 /** Fixed cost of a page, expressed in characters. */
@@ -14,8 +14,6 @@ const PAGE_CHARS = 512
 const GZIP = { strategy: constants.Z_FILTERED, memLevel: 6 } as const
 
 const decoder = new TextDecoder()
-/** All packing of an isolate shares a thread. */
-const takeTurn = turns()
 
 export async function packPage(text: string): Promise<Uint8Array> {
   await takeTurn(PAGE_CHARS + text.length)

@@ -3,6 +3,7 @@
 import { constants, gzipSync } from 'node:zlib'
 import { ByteWriter, type ColumnSource, ParquetWriter, type SchemaElement } from 'hyparquet-writer'
 import type { Coin } from '../../core/coin.ts'
+import { YIELD_MS } from '../../core/time.ts'
 import { sleep } from '../../core/timers.client.ts'
 import type { Address, LedgerEvent, UserFill } from '../../protocol/feed/block.ts'
 import { oracleRows } from '../../protocol/feed/oracle-updates.ts'
@@ -184,7 +185,7 @@ export class ParquetTables {
     for (const [name, table] of Object.entries(this.#tables)) {
       if (table.rows === 0) continue
       tables.push({ name: name as TableName, rows: table.rows, bytes: table.finish() })
-      await sleep(0)
+      await sleep(YIELD_MS)
     }
     return tables
   }

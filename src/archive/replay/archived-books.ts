@@ -18,14 +18,15 @@ export type BooksUnavailable =
   /** The height is not archived yet. */
   | { readonly kind: 'ahead' }
 
-export type BooksResult =
-  | { readonly ok: true; readonly books: HistoricalBooks }
-  | ({ readonly ok: false } & BooksUnavailable)
+type Unavailable = { readonly ok: false } & BooksUnavailable
+export type BooksResult = { readonly ok: true; readonly books: HistoricalBooks } | Unavailable
+type BookResult = { readonly ok: true; readonly snapshot: BookSnapshot | null } | Unavailable
 
 /** Segments per query to D1. */
 const SEGMENTS_PER_READ = 64
 /** Lines to process (about 4 ms of work) before yielding. */
 const LINES_PER_TURN = 64
+const NO_COINS: ReadonlySet<string> = new Set()
 
 export interface Yielder {
   /** Resolves after other work has run. Rejects if the request was abandoned. */
@@ -107,15 +108,57 @@ async function* segmentsFrom(archive: BooksArchive, from: number): AsyncGenerato
   }
 }
 
+/**
+ * Height of the last block at or before a time. If blocks are missing before the next archived one, the last of them.
+ */
+async function heightAt(
+  archive: BooksArchive,
+  timeMs: number,
+  yielder: Yielder,
+): Promise<{ readonly ok: true; readonly height: number } | Unavailable> {
+  const [segment] = await archive.segmentsFrom({ timeMs }, 1)
+  if (!segment) return { ok: false, kind: 'ahead' }
+  let height = segment.first - 1
+  if (timeMs < segment.firstMs) return { ok: true, height }
+  let read = 0
+  try {
+    for await (const line of archive.lines(segment, 'books')) {
+      const block = readBooksLine(line, NO_COINS)
+      if (block.time > timeMs) break
+      height = block.height
+      if (++read % LINES_PER_TURN === 0) await yielder.yield()
+    }
+  } catch (error) {
+    if (!(error instanceof ArchiveDamage)) throw error
+    return { ok: false, kind: 'gap', from: segment.first, to: segment.last }
+  }
+  return { ok: true, height }
+}
+
 /** A coin's book after block `height`; null if there is none. */
-export async function bookAt(
+export async function bookAt(archive: BooksArchive, coin: Coin, height: number, yielder: Yielder): Promise<BookResult> {
+  return bookOf(await booksAt(archive, new Set([coin]), height, yielder), coin)
+}
+
+/** A coin's book after the last block at or before a time; null if there is none. */
+export async function bookAtTime(
   archive: BooksArchive,
   coin: Coin,
-  height: number,
+  timeMs: number,
   yielder: Yielder,
-): Promise<
-  { readonly ok: true; readonly snapshot: BookSnapshot | null } | Exclude<BooksResult, { readonly ok: true }>
-> {
-  const answer = await booksAt(archive, new Set([coin]), height, yielder)
-  return answer.ok ? { ok: true, snapshot: answer.books.snapshot(coin) } : answer
+): Promise<BookResult> {
+  const found = await heightAt(archive, timeMs, yielder)
+  if (!found.ok) return found
+  const coins = new Set([coin])
+  let result = await booksAt(archive, coins, found.height, yielder)
+  // The checkpoint of a missing block may be newer than the time.
+  while (result.ok && result.books.time > timeMs) {
+    await yielder.yield()
+    result = await booksAt(archive, coins, result.books.height - 1, yielder)
+  }
+  return bookOf(result, coin)
+}
+
+function bookOf(result: BooksResult, coin: Coin): BookResult {
+  return result.ok ? { ok: true, snapshot: result.books.snapshot(coin) } : result
 }

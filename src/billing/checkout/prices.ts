@@ -6,10 +6,7 @@ import { formatCredits, type MicroCredits, parseCredits } from '../../core/amoun
 import { inGroups } from '../../core/digit-groups.ts'
 import type { Failure } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
-import { Currency, Minor } from './money.ts'
-
-/** Maximum price of a purchase. The largest grant is a billion credits. */
-const MINOR_MAX = 99_999_999
+import { Currency, MINOR_MAX, Minor } from './money.ts'
 
 const PositiveCredits = z.union([z.number(), z.string()]).transform((credits, context): MicroCredits => {
   const micro = parseCredits(credits)

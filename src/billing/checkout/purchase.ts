@@ -3,12 +3,16 @@
 // stays paid; cases that need an operator are recorded and not acted on.
 
 import type { MicroCredits } from '../../core/amount.ts'
+import type { Failure } from '../../core/failure.ts'
 import type { AccountId } from '../../core/ids.ts'
-import { moneyText } from './money.ts'
+import { err, ok, type Result } from '../../core/result.ts'
+import { moneyText, parseMoney } from './money.ts'
 import type { Quote } from './prices.ts'
 
 export const PURCHASE_STATES = ['open', 'paid', 'failed', 'void'] as const
-export const PROVIDERS = ['manual', 'stripe'] as const
+/** Providers of the checkout. */
+export const CHECKOUT_PROVIDERS = ['manual', 'stripe'] as const
+export const PROVIDERS = [...CHECKOUT_PROVIDERS, 'x402'] as const
 
 export interface Purchase extends Quote {
   readonly seq: number
@@ -27,6 +31,23 @@ export interface Purchase extends Quote {
   /** Minor units refunded by the provider. */
   readonly refunded: number
   readonly note: string | null
+  /** Transaction of an x402 payment; null: another provider, or unknown. */
+  readonly receipt: string | null
+  /** Row of the terms of its invoice; null: no invoice. */
+  readonly terms: number | null
+  /** Row of the billing details of its invoice; null: none. */
+  readonly buyer: number | null
+  /** Time of the last refund. */
+  readonly refund_time: number | null
+  /** Customer and saved card that an automatic top-up charges, with a slash between; null: the owner pays on a page. */
+  readonly mandate: string | null
+}
+
+/** How the payment is found where it was made. `network`: of an x402 payment. */
+export function paymentOf({ provider, number, reference, receipt }: Purchase) {
+  const parts = provider === 'x402' ? (reference ?? '').split(':') : []
+  const references = { manual: number, stripe: reference, x402: receipt }
+  return { method: provider, reference: references[provider], network: parts.slice(0, 2).join(':') || null }
 }
 
 /** Provider update about a purchase. `account` and `reference` are set if the provider names them. */
@@ -40,7 +61,7 @@ export interface PaymentUpdate {
 }
 
 export interface Settlement {
-  readonly change: Partial<Pick<Purchase, 'state' | 'paid' | 'refunded' | 'note' | 'reference'>>
+  readonly change: Partial<Pick<Purchase, 'state' | 'paid' | 'refunded' | 'refund_time' | 'note' | 'reference'>>
   /** The credits must be granted. Idempotent, because the purchase number is the grant id. */
   readonly isDue: boolean
   readonly outcome: string
@@ -65,7 +86,7 @@ export function settle(order: Purchase, { account, reference, what }: PaymentUpd
     case 'expired':
       return order.state === 'open' ? endedWith('void', 'not paid in time') : noChange('too late')
     case 'refunded':
-      return applyRefund(order, what)
+      return applyRefund(order, what, nowMs)
     case 'paid':
       return applyPayment(order, what, reference, nowMs)
   }
@@ -94,9 +115,28 @@ function applyPayment(order: Purchase, sum: Sum, reference: string | null, nowMs
 }
 
 /** Providers report the total refunded so far, so the largest reported value counts. */
-function applyRefund(order: Purchase, sum: Sum): Settlement {
+function applyRefund(order: Purchase, sum: Sum, nowMs: number): Settlement {
   if (sum.currency !== order.currency) return noted(`${sumText(sum)} refunded, which is another currency`)
   if (sum.minor <= order.refunded) return noChange('already recorded')
   const note = `${sumText(sum)} refunded; its credits are unchanged`
-  return { change: { refunded: sum.minor, note }, isDue: false, outcome: note }
+  return { change: { refunded: sum.minor, refund_time: nowMs, note }, isDue: false, outcome: note }
+}
+
+/** The change for money that an operator returned; `amount` is the sum of all refunds of the order. */
+export function recordedRefund(
+  order: Purchase,
+  amount: string,
+  nowMs: number,
+): Result<Settlement['change'], Failure | { readonly kind: 'conflict'; readonly message: string }> {
+  const conflict = (message: string) => err({ kind: 'conflict', message: `number: ${message}` } as const)
+  if (order.provider === 'stripe')
+    return conflict('this order was paid through Stripe. Refund it there, and Stripe reports the refund.')
+  if (order.state !== 'paid') return conflict('only a paid order can be refunded. Void this order instead.')
+  const minor = parseMoney(amount, order.currency)
+  const least = moneyText(Math.max(order.refunded, 1), order.currency)
+  if (minor === null || minor < Math.max(order.refunded, 1) || minor > order.minor) {
+    const message = `must be all that was refunded so far, from ${least} to ${sumText(order)}`
+    return err({ kind: 'bad_field', issues: [{ path: 'amount', message }] })
+  }
+  return ok(applyRefund(order, { minor, currency: order.currency }, nowMs).change)
 }

@@ -5,6 +5,7 @@ import * as z from 'zod'
 import { err, ok, type Result } from '../../core/result.ts'
 import { Switch } from '../../core/variables.ts'
 import { wholeNumber } from '../../core/whole-number.ts'
+import { CHAIN_ID, DECIMALS, NAME, SELLER, SYMBOL, TOKEN, VERSION } from '../../devnet/evm/token.ts'
 import { parseChains } from '../../rpc/chains.ts'
 import { secretNames } from '../../upstream/secret-headers.ts'
 
@@ -84,6 +85,19 @@ const PRICES = JSON.stringify({
   instructions: 'Nothing is paid in this trial. Sign in as operator and mark the order as paid.',
 })
 
+/** The seller of the demo. */
+const INVOICE = JSON.stringify({
+  seller: {
+    name: 'Demo Data GmbH',
+    address: ['Musterstraße 1', '10115 Berlin', 'Germany'],
+    taxId: 'DE000000000',
+    contact: 'billing@example.com',
+  },
+  dueDays: 14,
+  tax: { name: 'VAT', rate: '19', included: true },
+  note: 'This invoice is a demonstration. Nothing is owed.',
+})
+
 /**
  * The account that pays for visitors to /live who have no session, so that the demo account shows only its own usage.
  */
@@ -98,6 +112,7 @@ export function gatewayVariables(env: Environment, node: string, keepMb: string)
   const shared = {
     PIPELINE_PRIVATE: env.PIPELINE_PRIVATE || 'on',
     RPC_CHAINS: env.RPC_CHAINS || JSON.stringify([{ name: 'hyperliquid', urls: [`${node}/evm`] }]),
+    X402: env.X402 || JSON.stringify(paymentNetwork(node)),
   }
   const chains = parseChains(shared.RPC_CHAINS)
   const secrets = Object.fromEntries(secretNames(chains.ok ? chains.value : []).map((name) => [name, env[name] ?? '']))
@@ -107,6 +122,7 @@ export function gatewayVariables(env: Environment, node: string, keepMb: string)
     LIVE_ACCOUNT,
     CHECKOUT: 'manual',
     CHECKOUT_PRICES: PRICES,
+    INVOICE,
     SIGNUP: 'log',
     UPSTREAMS: JSON.stringify([{ name: 'node', url: `${node}/info` }]),
     ...shared,
@@ -114,6 +130,20 @@ export function gatewayVariables(env: Environment, node: string, keepMb: string)
   }
   return ok({ vars, objectVars: { ARCHIVE_KEEP_MB: keepMb, ...alertVariables(env), ...shared, ...secrets } })
 }
+
+/** Payments with the tokens of the simulated chain, which are worth nothing. */
+const paymentNetwork = (node: string) => ({
+  payTo: SELLER,
+  network: `eip155:${CHAIN_ID}`,
+  asset: { address: TOKEN, symbol: SYMBOL, decimals: DECIMALS, name: NAME, version: VERSION },
+  facilitator: `${node}/facilitator`,
+  rpcUrl: `${node}/evm`,
+  creditsPerUsd: '1000',
+  leastUsd: '0.005',
+  multiple: '1',
+  topUp: { leastUsd: '1', mostUsd: '1000' },
+  plan: 'professional',
+})
 
 const alertVariables = (env: Environment) =>
   Object.fromEntries(['ALERT_URL', 'ALERT_SECRET'].flatMap((name) => (env[name] ? [[name, env[name]]] : [])))

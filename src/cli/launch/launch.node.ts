@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { orFallback } from '../../core/deadline.ts'
 import { parseJson } from '../../core/json.ts'
 import { after } from '../../core/timers.client.ts'
+import { DEFAULT_SEED, simulatedKey } from '../../devnet/simulated-keys.node.ts'
 import { devFilePath } from '../dev-file.node.ts'
 import type { LaunchOptions } from './args.ts'
 import type { DemoKeys } from './demo-account.node.ts'
@@ -297,7 +298,8 @@ export class Launch {
     const { ADMIN_TOKEN, FEED_TOKEN, METRICS_TOKEN } = this.#context.secrets
     const { key, serviceKey } = this.#keys ?? { key: null, serviceKey: null }
     const tokens = { admin_token: ADMIN_TOKEN, feed_token: FEED_TOKEN, metrics_token: METRICS_TOKEN }
-    return JSON.stringify({ url: this.url, key, service_key: serviceKey, ...tokens, pids })
+    const wallet = { wallet_key: simulatedKey(this.#context.options.seed ?? DEFAULT_SEED, 'demo') }
+    return JSON.stringify({ url: this.url, key, service_key: serviceKey, ...tokens, ...wallet, pids })
   }
 
   #log(name: string): string {

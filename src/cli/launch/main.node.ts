@@ -21,7 +21,7 @@ const LATE_MS = 30_000
 
 const START = program(
   'npm start --',
-  'run all of Weir on a simulated exchange; environment variables: PORT (8787), RPC_CHAINS, PIPELINE_PRIVATE, TRUST_PROXY',
+  'run all of Weir on a simulated exchange; environment variables: PORT (8787), RPC_CHAINS, PIPELINE_PRIVATE, TRUST_PROXY, X402',
   ['', '--reset --seed 7'],
 )
   .option('--state <dir>', 'state folder', DEFAULT_STATE)

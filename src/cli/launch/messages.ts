@@ -56,11 +56,13 @@ In a browser:  ${url}/live      a live market
                ${url}/console   sign in as account owner with ${serviceKey}
                ${' '.repeat(url.length)}            or as operator with ${adminToken}
 
-In another terminal, set the variables that all examples and guides use, and try three commands:
+In another terminal, set the variables that all examples and guides use, and try four commands. "pay" needs no key: it
+uses a wallet with play money.
 
   export WEIR_URL=${url} WEIR_KEY=${key} WEIR_SERVICE_KEY=${serviceKey}
   curl -s $WEIR_URL/info -H "Authorization: Bearer $WEIR_KEY" -H 'Content-Type: application/json' -d '{"type":"l2Book","coin":"BTC"}'
   npm run watch -- BTC${stateOption}
+  npm run pay -- '{"type":"l2Book","coin":"ETH"}'${stateOption}
   npm run keys -- create --label mine${stateOption}
 
 These keys belong to the account "demo" on the plan "professional". It is refilled to ${dailyCredits.toLocaleString('en')} credits each UTC day. To add more:

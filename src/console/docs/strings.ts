@@ -2,27 +2,19 @@
 
 export const SEARCH = {
   results: 'Results',
-  nothing: (query: string) => `No results for “${query}”. Try: authentication, limits, errors`,
+  suggestions: ['authentication', 'limits', 'errors'],
+  nothing: (query: string) => `No results for “${query}”. Try: ${SEARCH.suggestions.join(', ')}`,
+  /** Kinds of pages with the same names, by folder. */
+  kinds: { info: 'info type', channels: 'channel' } as Readonly<Record<string, string>>,
   failed: 'The search index could not be loaded. /docs/all lists every page.',
 } as const
 
 export const TRY_IT = {
-  headers: {
-    'x-credits-cost': 'Credits',
-    'x-credits-remaining': 'Credits left',
-    age: 'Age (s)',
-    'x-block-height': 'Block',
-    'x-request-id': 'Request ID',
-  },
-  status: 'Status',
-  time: 'Time',
-  signIn: 'Sign in',
-  signedOut: ' to send requests from this page. They are charged to the key you sign in with.',
+  signIn: 'Sign in to send requests',
+  free: 'This request needs no key and is free.',
   owner: (account: string) => `Signed in as ${account}. Requests are charged to the key you signed in with.`,
   operator: (name: string) => `Signed in as operator ${name}.`,
   failed: (reason: string) => `The request could not be sent: ${reason}`,
-  wrongPath: 'The path must begin with /',
-  more: (count: number) => `\n… ${count.toLocaleString('en')} more characters`,
 } as const
 
-export const COPY = { copy: 'Copy', copied: 'Copied' } as const
+export const COPY = { copy: 'Copy', markdown: 'Copy as Markdown', copied: 'Copied', failed: 'Not copied' } as const

@@ -1,9 +1,11 @@
 // Shows the order book in price steps with cumulative sizes as bars, the depth chart, and the latest trades. The book renders
 // at most once per frame, and only if it changed. The depth chart renders twice a second, because it sums all levels.
+// Invariant: the number of rows is fixed, and rows are never moved, so that nothing on the page shifts.
 
 import { computed, signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { navigate, params, urlWith } from '../address.dom.ts'
+import { CopyPrice } from './copy-price.tsx'
 import { clockText, compactText, fixedText, priceDecimals, priceText } from './formats.ts'
 import { glance } from './glance.dom.ts'
 import {
@@ -17,7 +19,8 @@ import {
   stepDecimals,
 } from './grouped-book.ts'
 import { bookVersion, coin, liveBook, replay, trades } from './live-page.dom.ts'
-import { Panel, PanelSelect, screenReaderText } from './panel.tsx'
+import { EmptyRow, Panel, PanelSelect, screenReaderText } from './panel.tsx'
+import type { Trade } from './recent.ts'
 import * as strings from './strings.ts'
 
 const TRADES_SHOWN = 30
@@ -39,27 +42,35 @@ export function TradePanel() {
             </tr>
           </thead>
           <tbody>
-            {rows.map(({ id, px, sz, isBuy, time }) => (
-              <tr key={id} class={isBuy ? 'bid' : 'ask'}>
-                <td>
-                  {priceText(px)}
-                  <span class="unseen">{isBuy ? strings.tradesBought : strings.tradesSold}</span>
-                </td>
-                <td>{compactText(sz)}</td>
-                <td>{clockText(time)}</td>
-              </tr>
+            {Array.from({ length: TRADES_SHOWN }, (_, at) => (
+              <TradeRow key={at} trade={rows[at]} isFirst={at === 0} />
             ))}
           </tbody>
         </table>
       </div>
-      {rows.length === 0 && <p class="foot">{strings.tradesEmpty}</p>}
+      {rows.length === 0 && <p class="blank">{strings.tradesEmpty}</p>}
     </Panel>
+  )
+}
+
+function TradeRow({ trade, isFirst }: { readonly trade: Trade | undefined; readonly isFirst: boolean }) {
+  if (!trade) return <EmptyRow />
+  const { px, sz, isBuy, time } = trade
+  return (
+    <tr class={isBuy ? 'bid' : 'ask'}>
+      <td>
+        <CopyPrice price={String(px)} text={priceText(px)} isFirst={isFirst} />
+        <span class="unseen">{isBuy ? strings.tradesBought : strings.tradesSold}</span>
+      </td>
+      <td>{compactText(sz)}</td>
+      <td>{clockText(time)}</td>
+    </tr>
   )
 }
 
 const SIZE = { width: 600, height: 140 }
 const REDRAW_MS = 500
-const SHARES = [0.005, 0.02, 0.1] as const
+const SHARES = [0.005, 0.01, 0.02, 0.1] as const
 const share = signal<number>(SHARES[1])
 const depth = signal<DepthChart | null>(null)
 
@@ -116,8 +127,8 @@ export function DepthPanel() {
   )
 }
 
-const ROW_HEIGHT = 20
-const DEPTHS = [15, 30, 100] as const
+const ROW_HEIGHT = 24
+const DEPTHS = [12, 25, 100] as const
 /** 0 until the visitor chooses a step. While it is 0, the finest step for the price applies. */
 const chosenStep = computed(() => Number(params.value.get('step')) || 0)
 const rowsShown = signal<number>(DEPTHS[0])
@@ -168,7 +179,7 @@ export function BookPanel() {
       }
     >
       <div class={levels ? 'book-body' : 'book-body away'}>
-        <BookSide side="ask" rows={above} deepest={deepest} decimals={decimals} />
+        <BookSide side="ask" rows={above} count={max} deepest={deepest} decimals={decimals} />
         <p class="spread">
           {spread ? (
             <>
@@ -181,38 +192,47 @@ export function BookPanel() {
               </span>
             </>
           ) : (
-            <span>{levels ? strings.bookOneSided : strings.bookSyncing}</span>
+            <span>{levels ? strings.bookOneSided : bookNote()}</span>
           )}
         </p>
-        <BookSide side="bid" rows={below} deepest={deepest} decimals={decimals} />
+        <BookSide side="bid" rows={below} count={max} deepest={deepest} decimals={decimals} />
       </div>
       <p class="foot number">{strings.bookLevels(fixedText(bids.length, 0), fixedText(asks.length, 0))}</p>
     </Panel>
   )
 }
 
+/** Text of a panel without a book. */
+function bookNote(): string {
+  const state = replay.value ? null : liveBook()?.state
+  return state === 'gone' || state === 'refused' ? strings.BOOK_STATES[state] : strings.bookSyncing
+}
+
 interface BookSideProps {
   readonly side: Side
   readonly rows: readonly BookRow[]
+  /** Number of rows, whether or not the book has as many. */
+  readonly count: number
   readonly deepest: number
   readonly decimals: number
 }
 
 /** Asks are listed from the highest, so that the best prices of both sides meet in the middle. */
-function BookSide({ side, rows, deepest, decimals }: BookSideProps) {
+function BookSide({ side, rows, count, deepest, decimals }: BookSideProps) {
   const isAbove = side === 'ask'
-  const shown = isAbove ? [...rows].reverse() : rows
+  const slots: (BookRow | undefined)[] = Array.from({ length: count }, (_, at) => rows[at])
+  const shown = isAbove ? slots.reverse() : slots
   /** True only for the upper side, which has the column headings. */
   const head = isAbove ? 1 : 0
   return (
     <div class={`half ${side}`}>
       <svg aria-hidden="true" width="100%" height={(shown.length + head) * ROW_HEIGHT} preserveAspectRatio="none">
-        {shown.map(({ px, total }, at) => (
+        {shown.map((row, at) => (
           <rect
-            key={px}
+            key={at}
             y={(at + head) * ROW_HEIGHT}
             height={ROW_HEIGHT - 1}
-            width={`${deepest > 0 ? (total / deepest) * 100 : 0}%`}
+            width={`${row && deepest > 0 ? (row.total / deepest) * 100 : 0}%`}
           />
         ))}
       </svg>
@@ -226,16 +246,32 @@ function BookSide({ side, rows, deepest, decimals }: BookSideProps) {
           </tr>
         </thead>
         <tbody>
-          {shown.map(({ px, sz, total }) => (
-            <tr key={px}>
-              <td>{fixedText(px, decimals)}</td>
-              <td>{compactText(sz)}</td>
-              <td>{compactText(total)}</td>
-            </tr>
+          {shown.map((row, at) => (
+            <LevelRow key={at} row={row} decimals={decimals} isFirst={row !== undefined && row === rows[0]} />
           ))}
         </tbody>
       </table>
     </div>
+  )
+}
+
+interface LevelRowProps {
+  readonly row: BookRow | undefined
+  readonly decimals: number
+  /** Best price of its side. */
+  readonly isFirst: boolean
+}
+
+function LevelRow({ row, decimals, isFirst }: LevelRowProps) {
+  if (!row) return <EmptyRow />
+  return (
+    <tr>
+      <td>
+        <CopyPrice price={row.px.toFixed(decimals)} text={fixedText(row.px, decimals)} isFirst={isFirst} />
+      </td>
+      <td>{compactText(row.sz)}</td>
+      <td>{compactText(row.total)}</td>
+    </tr>
   )
 }
 

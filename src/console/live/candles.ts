@@ -1,7 +1,9 @@
 // Candles of a chart, merged from pages and updates. Invariants: one candle per time, oldest first; a later update replaces an
 // earlier one; the next page always ends before the oldest stored candle.
 
+import { spanOf } from '../../archive/candles.ts'
 import { INTERVAL_MS, type Interval } from '../../core/candle-interval.ts'
+import type { WireTrade } from './recent.ts'
 
 export interface WireCandle {
   readonly t: number
@@ -40,6 +42,42 @@ export function mergeCandles(stored: readonly ChartCandle[], newer: readonly Cha
   const byTime = new Map(stored.map((candle) => [candle.time, candle]))
   for (const candle of newer) byTime.set(candle.time, candle)
   return [...byTime.values()].sort((a, b) => a.time - b.time).slice(-CANDLES_MAX)
+}
+
+/** The candle that several candles of its time make; null if there are none. `time`: its open time. */
+export function foldedCandle(time: number, parts: readonly ChartCandle[]): ChartCandle | null {
+  const [first] = parts
+  const last = parts.at(-1)
+  if (!first || !last) return null
+  return { ...highAndLow(parts), time, open: first.open, close: last.close, volume: parts.reduce(addVolume, 0) }
+}
+
+const addVolume = (sum: number, { volume }: ChartCandle) => sum + volume
+
+/** Highest and lowest price of candles; infinite if there are none. */
+export const highAndLow = (candles: readonly ChartCandle[]) => ({
+  high: Math.max(...candles.map(({ high }) => high)),
+  low: Math.min(...candles.map(({ low }) => low)),
+})
+
+/** The candles that trades change or begin, oldest first; trades before `last` are left out. */
+export function candlesOfTrades(
+  last: ChartCandle | undefined,
+  trades: readonly Pick<WireTrade, 'px' | 'sz' | 'time'>[],
+  interval: Interval,
+): ChartCandle[] {
+  const changed: ChartCandle[] = []
+  let current = last
+  for (const { px, sz, time: timeMs } of trades) {
+    const time = spanOf(interval, timeMs).t
+    if (current && time < current.time) continue
+    const trade = { time, open: +px, high: +px, low: +px, close: +px, volume: +sz }
+    const isSame = current?.time === time
+    current = (isSame && current && foldedCandle(time, [current, trade])) || trade
+    if (isSame) changed.pop()
+    changed.push(current)
+  }
+  return changed
 }
 
 /** The time window before the oldest stored candle; the newest window if there is none. */

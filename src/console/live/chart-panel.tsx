@@ -1,38 +1,47 @@
-// Candles of the market: the newest page first, older pages on scrolling back, and updates of the current candle. The chart
-// library is loaded on first use. Invariant: the library adds no inline styles and sends nothing to its makers, which is why
-// its own logo is off.
+// The candles of the market: live, or during a replay those of its time. The newest page is loaded first, older pages on
+// scrolling back. Invariant: no candle of a replay contains trades after its time.
 
 import { signal } from '@preact/signals'
-import type { IChartApi, ISeriesApi, UTCTimestamp } from 'lightweight-charts'
 import { useEffect, useRef } from 'preact/hooks'
+import { spanOf } from '../../archive/candles.ts'
 import { reasonOf } from '../../client/subscription.ts'
 import { INTERVALS, type Interval } from '../../core/candle-interval.ts'
-import { type ChartCandle, EMPTY_PAGES_MAX, mergeCandles, pageBefore, parseCandle, type WireCandle } from './candles.ts'
-import { priceDecimals } from './formats.ts'
-import { clock, coin, connection, interval, replay, requestInfo, selectInterval } from './live-page.dom.ts'
+import { fetchCandles } from './candle-pages.dom.ts'
+import {
+  type ChartCandle,
+  candlesOfTrades,
+  EMPTY_PAGES_MAX,
+  foldedCandle,
+  mergeCandles,
+  pageBefore,
+  parseCandle,
+} from './candles.ts'
+import { openChart } from './chart.dom.ts'
+import { compactText, priceText } from './formats.ts'
+import { clock, coin, connection, interval, replayRun, selectInterval } from './live-page.dom.ts'
+import type { MarketReplay } from './market-replay.ts'
 import { Panel, PanelSelect, screenReaderText } from './panel.tsx'
+import type { WireTrade } from './recent.ts'
 import { pageNow } from './runtime.dom.ts'
 import * as strings from './strings.ts'
 
 const chartError = signal<string | null>(null)
+/** The candle below the pointer, otherwise the last one. */
+const legend = signal<ChartCandle | null>(null)
 
 export function ChartPanel() {
   const container = useRef<HTMLDivElement>(null)
   const name = coin.value
   const length = interval.value
+  const run = replayRun.value
   useEffect(() => {
     if (name === null || !container.current) return undefined
-    return followCandles(container.current, name, length)
-  }, [name, length])
+    return run ? replayCandles(container.current, name, length, run) : followCandles(container.current, name, length)
+  }, [name, length, run])
   return (
     <Panel
       name="chart"
-      title={
-        <>
-          {strings.chartTitle}
-          {replay.value && <small>{strings.chartLive}</small>}
-        </>
-      }
+      title={strings.chartTitle}
       head={
         <>
           <PanelSelect
@@ -47,167 +56,149 @@ export function ChartPanel() {
         </>
       }
     >
-      <div
-        class="chart-place"
-        ref={container}
-        role="img"
-        aria-label={strings.chartLabel(name ?? strings.chartNoMarket, length)}
-      />
-      {chartError.value && <p class="foot">{chartError.value}</p>}
+      <div class="chart-body">
+        <div
+          class="chart-place"
+          ref={container}
+          role="img"
+          aria-label={strings.chartLabel(name ?? strings.chartNoMarket, length)}
+        />
+        <Legend />
+        {chartError.value && <p class="blank">{chartError.value}</p>}
+      </div>
     </Panel>
+  )
+}
+
+function Legend() {
+  const shown = legend.value
+  if (shown === null) return null
+  const { open, high, low, close, volume } = shown
+  return (
+    <p class={`legend ${close >= open ? 'bid' : 'ask'}`} aria-hidden="true">
+      {strings.chartPrices([open, high, low, close].map(priceText), compactText(volume))}
+    </p>
   )
 }
 
 const now = () => Math.floor(clock.now(pageNow()))
 
-/** Shows the candles of a market in `container`; returns the function that stops it. */
-function followCandles(container: HTMLElement, name: string, length: Interval): () => void {
+/** A chart in `container` with pages of candles, the newest of which ends at `endMs()`. */
+function candleView(container: HTMLElement, name: string, length: Interval, endMs: () => number) {
   let candles: ChartCandle[] = []
   let chart: Awaited<ReturnType<typeof openChart>> | null = null
   let isLoading = false
   let empty = 0
   let isOver = false
   let isShown = false
+  legend.value = null
 
+  const show = () => {
+    chart?.show(candles)
+    if (!isShown && candles.length > 0) chart?.toEnd()
+    isShown = chart !== null && candles.length > 0
+    legend.value = candles.at(-1) ?? null
+  }
   const load = async (window: ReturnType<typeof pageBefore>, isOlder: boolean) => {
     isLoading = true
-    const result = await requestInfo({ type: 'candleSnapshot', req: { coin: name, interval: length, ...window } })
+    const result = await fetchCandles(name, length, window)
     isLoading = false
     if (isOver) return
     chartError.value = result.ok || result.isRetryable ? null : strings.chartFailed(result.reason)
     if (!result.ok) return
-    const rows = Array.isArray(result.value) ? (result.value as WireCandle[]) : []
     const before = candles.length
-    candles = mergeCandles(
-      candles,
-      rows.map(parseCandle).filter((one) => one !== null),
-    )
+    candles = mergeCandles(candles, result.candles)
     empty = isOlder && candles.length === before ? empty + 1 : 0
-    chart?.show(candles)
-    if (!isShown) chart?.toEnd()
-    isShown = true
+    show()
   }
   const older = () => {
-    if (!isLoading && !isOver && empty < EMPTY_PAGES_MAX) void load(pageBefore(candles, length, now()), true)
+    if (!isLoading && !isOver && empty < EMPTY_PAGES_MAX) void load(pageBefore(candles, length, endMs()), true)
   }
-  /** Loads the newest page, or after an interruption the missed candles. */
-  const newest = () => {
-    const page = pageBefore([], length, now())
-    void load({ ...page, startTime: candles.at(-1)?.time ?? page.startTime }, false)
+  openChart(container, {
+    onNearStart: older,
+    onPointer: (timeMs) => {
+      legend.value = candles.find(({ time }) => time === timeMs) ?? candles.at(-1) ?? null
+    },
+  })
+    .then((opened) => {
+      if (isOver) return opened.remove()
+      chart = opened
+      show()
+    })
+    .catch(() => {
+      chartError.value = strings.chartNotLoaded
+    })
+  return {
+    last: () => candles.at(-1),
+    isClosed: () => isOver,
+    /** Loads the newest page, or after an interruption the missed candles. */
+    newest: () => {
+      const page = pageBefore([], length, endMs())
+      return load({ ...page, startTime: candles.at(-1)?.time ?? page.startTime }, false)
+    },
+    /** Updates the last candle or appends newer ones, oldest first. */
+    add: (newer: readonly ChartCandle[]) => {
+      candles = mergeCandles(candles, newer)
+      for (const candle of newer) chart?.update(candle)
+      legend.value = candles.at(-1) ?? null
+    },
+    close: () => {
+      isOver = true
+      chart?.remove()
+    },
   }
+}
 
+/** Shows the candles of a market up to now; returns the function that stops it. */
+function followCandles(container: HTMLElement, name: string, length: Interval): () => void {
+  const view = candleView(container, name, length, now)
   const leave = connection.subscribe(
     { type: 'candle', interval: length, coin: name },
     {
-      live: newest,
+      live: () => void view.newest(),
       refused: (reason) => {
         chartError.value = strings.chartFailed(reasonOf(reason))
       },
       frame: (frame) => {
         const candle = frame.channel === 'candle' ? parseCandle(frame.data) : null
-        if (!candle) return
-        const last = candles.at(-1)
-        if (last && candle.time < last.time) return
-        candles = mergeCandles(candles, [candle])
-        chart?.update(candle)
+        if (candle && candle.time >= (view.last()?.time ?? 0)) view.add([candle])
       },
     },
   )
-  openChart(container, older)
-    .then((opened) => {
-      if (isOver) return opened.remove()
-      chart = opened
-      chart.show(candles)
-    })
-    .catch(() => {
-      chartError.value = strings.chartNotLoaded
-    })
   return () => {
-    isOver = true
     leave()
-    chart?.remove()
+    view.close()
   }
 }
 
-/** Older candles are fetched when fewer than this many remain to the left. */
-const PREFETCH_CANDLES = 30
-
-const chartTime = (ms: number) => Math.floor(ms / 1_000) as UTCTimestamp
-
-async function openChart(element: HTMLElement, onNearStart: () => void) {
-  const { CandlestickSeries, createChart, HistogramSeries } = await import('lightweight-charts')
-  const chart = createChart(element, {
-    autoSize: true,
-    layout: { attributionLogo: false, fontSize: 11 },
-    // Some browsers report locales that date formatting rejects; times are UTC in any case.
-    localization: { locale: 'en-GB' },
-    timeScale: { timeVisible: true, secondsVisible: false, rightOffset: 4 },
-  })
-  const candles = chart.addSeries(CandlestickSeries, { borderVisible: false })
-  const volumes = chart.addSeries(HistogramSeries, {
-    priceScaleId: 'volume',
-    priceFormat: { type: 'volume' },
-    lastValueVisible: false,
-    priceLineVisible: false,
-  })
-  chart.priceScale('volume').applyOptions({ scaleMargins: { top: 0.85, bottom: 0 } })
-  const paint = () => applyColors(element, chart, candles, volumes)
-  paint()
-  const scheme = matchMedia('(prefers-color-scheme: dark)')
-  scheme.addEventListener('change', paint)
-  chart.timeScale().subscribeVisibleLogicalRangeChange((range) => {
-    if (range && range.from < PREFETCH_CANDLES) onNearStart()
-  })
-  let decimals = -1
-  return {
-    show: (all: readonly ChartCandle[]) => {
-      const last = all.at(-1)
-      if (last && priceDecimals(last.close) !== decimals) {
-        decimals = priceDecimals(last.close)
-        const minMove = Number((10 ** -decimals).toFixed(decimals))
-        candles.applyOptions({ priceFormat: { type: 'price', precision: decimals, minMove } })
-      }
-      candles.setData(all.map(({ time, ...rest }) => ({ time: chartTime(time), ...rest })))
-      volumes.setData(all.map(({ time, volume }) => ({ time: chartTime(time), value: volume })))
-    },
-    /** Updates the last candle or appends a new one. */
-    update: ({ time, volume, ...rest }: ChartCandle) => {
-      candles.update({ time: chartTime(time), ...rest })
-      volumes.update({ time: chartTime(time), value: volume })
-    },
-    toEnd: () => chart.timeScale().scrollToRealTime(),
-    remove: () => {
-      scheme.removeEventListener('change', paint)
-      chart.remove()
-    },
-  }
+interface ReplayRun {
+  readonly past: MarketReplay
+  readonly fromMs: number
 }
 
-/** Reads colors from the CSS classes of the page, in the current color scheme. */
-function applyColors(
-  element: HTMLElement,
-  chart: IChartApi,
-  candles: ISeriesApi<'Candlestick'>,
-  volumes: ISeriesApi<'Histogram'>,
-): void {
-  const of = (name: string) => {
-    const probe = element.ownerDocument.createElement('i')
-    probe.className = name
-    element.append(probe)
-    const { color } = getComputedStyle(probe)
-    probe.remove()
-    return color
+/** Shows the candles before a replay, and then those of its trades; returns the function that stops it. */
+function replayCandles(container: HTMLElement, name: string, length: Interval, { past, fromMs }: ReplayRun) {
+  const startMs = spanOf(length, fromMs).t
+  const view = candleView(container, name, length, () => startMs - 1)
+  let waiting: WireTrade[] | null = []
+  past.onTrades = (trades) => {
+    if (waiting) waiting.push(...trades)
+    else view.add(candlesOfTrades(view.last(), trades, length))
   }
-  const up = of('bid')
-  const down = of('ask')
-  const soft = of('soft')
-  const line = of('rule')
-  chart.applyOptions({
-    layout: { background: { color: 'transparent' }, textColor: soft },
-    grid: { vertLines: { color: line }, horzLines: { color: line } },
-    rightPriceScale: { borderColor: line },
-    timeScale: { borderColor: line },
-  })
-  candles.applyOptions({ upColor: up, downColor: down, wickUpColor: up, wickDownColor: down })
-  volumes.applyOptions({ color: line })
+  const begin = async () => {
+    await view.newest()
+    // The candle at the start, from the minutes before it.
+    const endTime = spanOf('1m', fromMs).t - 1
+    const minutes = endTime > startMs ? await fetchCandles(name, '1m', { startTime: startMs, endTime }) : null
+    if (view.isClosed()) return
+    const begun = minutes?.ok ? foldedCandle(startMs, minutes.candles) : null
+    if (begun) view.add([begun])
+    view.add(candlesOfTrades(view.last(), waiting ?? [], length))
+    waiting = null
+  }
+  void begin()
+  return () => {
+    past.onTrades = null
+    view.close()
+  }
 }

@@ -26,6 +26,15 @@ export function changeText(now: number, before: number): string {
   return `${change > 0 ? '+' : ''}${fixedText(change, 2)}%`
 }
 
+/** A change with its sign. */
+export function differenceText(now: number, before: number): string {
+  const text = fixedText(now - before, priceDecimals(now))
+  return now > before ? `+${text}` : text
+}
+
+/** An hourly funding rate in percent. */
+export const fundingText = (rate: number) => (Number.isFinite(rate) ? `${fixedText(rate * 100, 4)}%` : DASH)
+
 const UNITS = ['', 'k', 'M', 'B', 'T']
 
 /** Three significant figures and a unit: `1.23 M`. */

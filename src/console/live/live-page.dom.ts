@@ -8,7 +8,9 @@ import { reasonOf } from '../../client/subscription.ts'
 import type { WeirError } from '../../client/weir-error.ts'
 import type { Interval } from '../../core/candle-interval.ts'
 import { navigate, params, urlWith } from '../address.dom.ts'
+import { visitor } from '../session.dom.ts'
 import { isInterval } from './candles.ts'
+import { dateTimeInputText, parseDateTimeInput } from './formats.ts'
 import { pollGlance as lookAt } from './glance.dom.ts'
 import { MarketBook } from './market-book.ts'
 import { MarketReplay } from './market-replay.ts'
@@ -43,9 +45,12 @@ export const bookVersion = signal(0)
 /** Null while live. */
 export const replay = signal<MarketReplay | null>(null)
 const isReplaying = signal(false)
+/** A new object for each start and each seek of a replay; null while live. */
+export const replayRun = signal<{ readonly past: MarketReplay; readonly fromMs: number } | null>(null)
 
 const topMarket = computed(() => markets.value.find(({ volume }) => volume > 0)?.coin ?? markets.value[0]?.coin ?? null)
 export const coin = computed(() => params.value.get('coin') || topMarket.value)
+export const market = computed(() => markets.value.find((one) => one.coin === coin.value))
 export const interval = computed<Interval>(() => {
   const chosen = params.value.get('interval') ?? ''
   return isInterval(chosen) ? chosen : '1m'
@@ -63,7 +68,7 @@ const tradesChanged = frameScheduler.deferred(() => {
   trades.value = lastTrades
 })
 
-function logActivity(kind: ActivityEntry['kind'], text: string): void {
+export function logActivity(kind: ActivityEntry['kind'], text: string): void {
   activity.value = addActivity(activity.peek(), { atMs: clock.now(pageNow()), kind, text })
 }
 
@@ -206,6 +211,7 @@ function followMarket(name: string): () => void {
 }
 
 export function start(): void {
+  startFromAddress()
   connection.start()
   effect(() => {
     const name = coin.value
@@ -217,6 +223,26 @@ export function start(): void {
   effect(() => (isWaiting.value && !isReplaying.value ? pollWhileDisconnected() : undefined))
   addEventListener('online', () => connection.start())
   addEventListener('offline', () => connection.interrupt(CONNECTION.offline))
+}
+
+const ADDRESS_SPEED = 10
+
+/**
+ * Starts the replay that the address names, once the page is connected and knows the time. Until then, nothing is followed.
+ * An owner pays for a replay, so only a click starts it: anybody can send a link.
+ */
+function startFromAddress(): void {
+  const fromMs = parseDateTimeInput(params.peek().get('replay') ?? '')
+  if (Number.isNaN(fromMs)) return
+  let isDue = true
+  isReplaying.value = true
+  effect(() => {
+    if (!isDue || coin.value === null || connectionState.value.state !== 'open') return
+    isDue = false
+    if (fromMs >= clock.now(pageNow())) stopReplay()
+    else if (visitor.peek() === null) startReplay(fromMs, ADDRESS_SPEED)
+    else isReplaying.value = false
+  })
 }
 
 /** Polls a book while disconnected, after a short delay. */
@@ -256,19 +282,36 @@ export function startReplay(fromTime: number, speed: number): void {
   const toTime = Math.floor(clock.now(pageNow()))
   // The live market is released first, because a socket can hold each subscription only once.
   isReplaying.value = true
-  replay.value = new MarketReplay(
+  const past = new MarketReplay(
     connection,
     name,
     { fromTime, toTime, speed },
     { onChange: bookChanged, onActivity: logActivity },
   )
+  replay.value = past
+  replayRun.value = { past, fromMs: fromTime }
+  setReplayAddress(fromTime)
+  logActivity('good', strings.activityReplayStarted)
   bookChanged()
+}
+
+/** NaN: no replay. */
+function setReplayAddress(fromMs: number): void {
+  navigate(urlWith({ replay: dateTimeInputText(fromMs) }), 'replace')
+}
+
+export function seekReplay(past: MarketReplay, fromMs: number): void {
+  past.seek(fromMs)
+  replayRun.value = { past, fromMs }
+  setReplayAddress(fromMs)
 }
 
 /** Returns to live data. */
 export function stopReplay(): void {
   replay.peek()?.close()
   replay.value = null
+  replayRun.value = null
   isReplaying.value = false
+  setReplayAddress(Number.NaN)
   bookChanged()
 }

@@ -28,6 +28,7 @@ export class MarketBook {
   readonly #observer: BookObserver
   readonly #books: DiffBooks
   #epoch = ''
+  #isClosed = false
 
   constructor(link: Connection, runtime: ClientRuntime, coin: string, observer: BookObserver) {
     this.#coin = coin
@@ -66,6 +67,8 @@ export class MarketBook {
   }
 
   close(): void {
+    // The book ends because the visitor left it, which is no trouble.
+    this.#isClosed = true
     this.#books.close()
   }
 
@@ -76,6 +79,7 @@ export class MarketBook {
   }
 
   #setState(state: BookState, why: string, kind: ActivityEntry['kind'] | null): void {
+    if (this.#isClosed) return
     const isNew = this.state !== state
     this.state = state
     this.why = why

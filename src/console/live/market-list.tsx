@@ -10,6 +10,7 @@ import { filterMarkets, type Market } from './markets.ts'
 import { Panel } from './panel.tsx'
 import { pageNow } from './runtime.dom.ts'
 import { MARKETS } from './strings.ts'
+import { showTab } from './tabs.tsx'
 
 const ROWS_MAX = 400
 const filter = signal('')
@@ -79,6 +80,7 @@ function Row({ market, isHere, nowMs }: { market: Market; isHere: boolean; nowMs
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return
     event.preventDefault()
     selectMarket(id)
+    showTab('chart')
   }
   return (
     <tr class={isHere ? 'here' : undefined}>

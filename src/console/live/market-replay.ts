@@ -6,7 +6,7 @@ import type { DataFrame, ReplayEvent } from '../../client/server-frame.ts'
 import { SnapshotBook } from '../../client/snapshot-book.ts'
 import { reasonOf, type SubscriptionBody } from '../../client/subscription.ts'
 import type { BookObserver } from './market-book.ts'
-import { type ActivityEntry, addTrades, type Trade } from './recent.ts'
+import { type ActivityEntry, addTrades, type Trade, type WireTrade } from './recent.ts'
 import * as strings from './strings.ts'
 
 type ReplayObserver = Pick<BookObserver, 'onChange' | 'onActivity'>
@@ -18,7 +18,11 @@ export class MarketReplay {
   trades: readonly Trade[] = []
   /** Time of the last block received. */
   timeMs: number
+  /** Seconds of the past per second. */
+  readonly speed: number
   state: 'waiting' | 'playing' | 'paused' | 'over' = 'waiting'
+  /** Receives all trades; those of `trades` are only the latest. */
+  onTrades: ((trades: readonly WireTrade[]) => void) | null = null
   readonly #connection: Connection
   readonly #observer: ReplayObserver
   readonly #bodies: readonly [book: SubscriptionBody, trades: SubscriptionBody]
@@ -33,6 +37,7 @@ export class MarketReplay {
     this.#connection = connection
     this.#observer = observer
     this.timeMs = range.fromTime
+    this.speed = range.speed
     this.#bodies = [
       { type: 'l2BookDiff', coin },
       { type: 'trades', coin },
@@ -74,6 +79,7 @@ export class MarketReplay {
     if (this.state === 'waiting') this.state = 'playing'
     if (frame.channel === 'trades') {
       this.trades = addTrades(this.trades, frame.data)
+      this.onTrades?.(frame.data)
       this.#advanceTo(frame.data.at(-1)?.time ?? 0)
     } else if (frame.channel === 'l2BookDiff') {
       if ('Snapshot' in frame.data) {

@@ -9,6 +9,8 @@ export interface Market {
   readonly dayAgoPrice: number
   /** Notional volume of the last 24 hours in dollars. */
   readonly volume: number
+  /** Hourly funding rate; NaN for spot. */
+  readonly funding: number
   /** Last price change in Unix ms; NaN if none was seen. */
   readonly changedMs: number
 }
@@ -18,6 +20,7 @@ interface WireContext {
   readonly markPx?: string
   readonly prevDayPx?: string
   readonly dayNtlVlm?: string
+  readonly funding?: string
   readonly coin?: string
 }
 
@@ -29,6 +32,7 @@ const marketOf = (coin: string, name: string, context: WireContext | undefined):
   price: parseNumber(context?.midPx ?? context?.markPx),
   dayAgoPrice: parseNumber(context?.prevDayPx),
   volume: parseNumber(context?.dayNtlVlm),
+  funding: parseNumber(context?.funding),
   changedMs: Number.NaN,
 })
 

@@ -31,10 +31,8 @@ export class ServerClock {
 export function clockWarning(serverMs: number, visitorMs: number): string | null {
   const off = visitorMs - serverMs
   if (!Number.isFinite(off) || Math.abs(off) < 30_000) return null
-  const size =
-    Math.abs(off) < 3_600_000
-      ? `${Math.round(Math.abs(off) / 60_000)} min`
-      : `${(Math.abs(off) / 3_600_000).toFixed(1)} h`
+  const minutes = Math.round(Math.abs(off) / 60_000)
+  const size = minutes < 60 ? `${minutes} min` : `${(minutes / 60).toFixed(1)} h`
   return strings.statusClock(size, off > 0 ? 'fast' : 'slow')
 }
 

@@ -21,6 +21,15 @@ export function Panel({ name, title, head, children }: PanelProps) {
   )
 }
 
+/** A row of a table of three columns that has nothing to show yet. */
+export const EmptyRow = () => (
+  <tr class="no-row">
+    <td />
+    <td />
+    <td />
+  </tr>
+)
+
 interface PanelSelectProps<Value extends string | number> {
   /** Visible unless wrapped in `screenReaderText`. */
   readonly label: ComponentChildren

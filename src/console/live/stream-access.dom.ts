@@ -34,7 +34,9 @@ export async function fetchStreamAccess(
   if (!navigator.onLine) return { ok: false, reason: CONNECTION.offline, isTransient: true }
   if (isFresh || cachedToken === null || cachedToken.untilMs < pageNow()) {
     if (visitor.value === 'unknown') await refreshVisitor()
-    const isOwner = visitor.value !== null && visitor.value !== 'unknown' && visitor.value.role === 'owner'
+    const user = visitor.value === 'unknown' ? null : visitor.value
+    // Other members watch the page as visitors do.
+    const isOwner = user?.role === 'owner' && user.member_role !== 'billing'
     const sentMs = pageNow()
     const own = isOwner
       ? await request<Responses['makeStreamToken']>('POST', '/platform/stream-tokens', { minutes: OWN_MINUTES })

@@ -1,7 +1,7 @@
 // Text of the live page, by panel.
 
 export const pageTitle = 'Live'
-export const pageSubtitle = 'Live order book, candles and trades'
+export const pageSubtitle = 'live order book, candles and trades'
 export const pagePaidBy = (account: string) => `Billed to ${account}`
 export const pagePaidByHint = 'Streaming on this page is billed to this account'
 export const pageSignIn = 'Sign in'
@@ -16,8 +16,8 @@ export const statusAge = 'Data age'
 export const statusEpoch = 'Epoch'
 export const statusChecks = 'Checksums verified'
 export const statusNoMarket = 'No market'
-export const statusMore = 'More'
 export const statusDisconnect = 'Simulate disconnect'
+export const statusDisconnectHint = 'Closes the connection once, to show how this page recovers.'
 export const statusDisconnected = 'simulated disconnect'
 export const statusRetry = 'Try again'
 export const statusUnknownMarket = (coin: string) => `Market ${coin} not found. Choose one from the list.`
@@ -25,6 +25,7 @@ export const statusRejected = (coin: string, reason: string) => `Order book of $
 export const statusBusy = 'High demand: until capacity is free, this page shows a new order book every five seconds. '
 export const statusBusySignIn = ' for live data.'
 export const statusReconnecting = 'Reconnecting. Meanwhile, this page shows a new order book every five seconds.'
+export const statusClockName = 'Device clock'
 export const statusClock = (size: string, direction: 'fast' | 'slow') =>
   `The clock of this device is ${size} ${direction}. This page uses the gateway’s clock.`
 
@@ -49,6 +50,23 @@ export const BOOK_STATES = {
   refused: 'Rejected',
 } as const
 
+/** Explanation of each state. */
+export const HEALTH = {
+  book: {
+    syncing: 'The order book is being loaded.',
+    'in step':
+      'The order book on this page equals the gateway’s: no change is missing, and the checksums of both agree.',
+    'out of step': 'A change is missing or a checksum differs, so the order book is being loaded again.',
+    gone: 'The gateway has no market of this name. Choose one from the list.',
+    refused: 'The gateway rejected the subscription to this order book.',
+  },
+  noMarket: { text: 'Connected', meaning: 'The list of markets is being loaded.' },
+  connecting: { text: 'Connecting', meaning: 'The page is connecting to the gateway.' },
+  waiting: { text: 'Reconnecting', meaning: 'The connection was lost. The page reconnects by itself.' },
+  ended: { text: 'Not connected', meaning: 'The gateway does not accept this connection.' },
+  replay: { meaning: 'The page shows the order book, trades and candles of an earlier time.' },
+} as const
+
 export const REPLAY_STATES = {
   waiting: 'Replay: waiting',
   playing: 'Replay: playing',
@@ -56,7 +74,27 @@ export const REPLAY_STATES = {
   over: 'Replay: ended',
 } as const
 
+export const healthHint = 'Show details'
+export const menuLabel = 'More'
+export const menuDocs = 'Get this data by API'
+
+export const marketLabel = 'Market'
+export const dayPeriod = '24 h '
+export const dayChange = '24 h change'
+export const dayHigh = '24 h high'
+export const dayLow = '24 h low'
+export const dayVolume = '24 h volume'
+export const fundingRate = 'Funding, 1 h'
+export const fundingHint = 'Hourly payment from long to short positions. Negative: from short to long positions.'
+
+export const COPY_HINT = 'Copy price'
+export const copied = (price: string) => `Copied ${price}`
+
+export const TABS_LABEL = 'Panels'
+export const TABS = { chart: 'Chart', book: 'Book', trades: 'Trades', markets: 'Markets' } as const
+
 export const activityTitle = 'Activity'
+export const activityList = 'Events, newest first'
 export const activityTimes = (count: number) => ` (${count} times)`
 export const activityDisconnected = (reason: string) => `Disconnected: ${reason}`
 export const activityRejected = (reason: string) => `Connection rejected: ${reason}`
@@ -69,6 +107,7 @@ export const activityBook = (coin: string, state: string, detail: string) => `${
 export const activityPosition = (height: number | undefined, seq: number | undefined) => `block ${height}, seq ${seq}`
 export const activityBookDisconnected = 'disconnected'
 export const activityNoMarket = 'the gateway has no such market'
+export const activityReplayStarted = 'Replay started'
 export const activityReplayEnded = (reason: string) => `Replay ended: ${reason}`
 export const activityReplayFinished = 'Replay finished'
 export const activityReplayGap = (from: number | undefined, to: number | undefined) =>
@@ -81,7 +120,7 @@ export const MARKETS = {
   filter: 'Filter markets',
   filterHint: 'Filter  /',
   table: 'Markets by volume, highest first',
-  columns: { market: 'Market', price: 'Price', change: '24 h', volume: 'Volume ($)', age: 'Age' },
+  columns: { market: 'Market', price: 'Price', change: '24 h', volume: 'Vol. ($)', age: 'Age' },
   loading: 'Loading markets…',
   empty: 'No matching markets.',
 } as const
@@ -115,13 +154,16 @@ export const depthNone = 'No depth data'
 export const depthMax = (size: string) => `up to ${size}`
 
 export const chartTitle = 'Candles'
-export const chartLive = ' live'
 export const chartInterval = 'Interval'
 export const chartLabel = (coin: string, interval: string) => `Candles of ${coin}, ${interval}`
+export const chartPrices = ([open, high, low, close]: readonly string[], volume: string) =>
+  `O ${open}  H ${high}  L ${low}  C ${close}  Vol ${volume}`
 export const chartNoMarket = 'no market'
 export const chartFailed = (reason: string) => `Candles unavailable: ${reason}`
 export const chartNotLoaded = 'The chart could not be loaded. Reload the page.'
 
+export const replayPill = 'Replay'
+export const replayPillSpeed = (factor: number) => `UTC · ${factor}×`
 export const replayLabel = 'Replay'
 export const replayFrom = 'Replay from (UTC)'
 export const replaySpeed = 'Speed'

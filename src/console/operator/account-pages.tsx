@@ -2,26 +2,28 @@
 
 import { useSignal } from '@preact/signals'
 import { hasRole, type StaffRole } from '../../accounts/staff.ts'
-import { navigate, params } from '../address.dom.ts'
+import { navigate, pageUrl, params } from '../address.dom.ts'
+import { nowMs } from '../clock.dom.ts'
 import { type PagedQuery, useQuery } from '../queries.dom.ts'
 import { request, requestChange } from '../request.dom.ts'
 import type { Responses } from '../responses.ts'
 import { Bars } from '../ui/bars.tsx'
-import { ConfirmButton, ConfirmDialog } from '../ui/dialog.tsx'
-import { ActionForm, type FormField } from '../ui/form.tsx'
+import { ConfirmButton, ConfirmDialog, Dialog, Field } from '../ui/dialog.tsx'
+import { ActionForm, type FormField, Select } from '../ui/form.tsx'
 import { dayText, groupedText, timeText } from '../ui/format.ts'
+import { Button } from '../ui/frame.tsx'
 import { KeyReachNotes } from '../ui/key-reach.tsx'
-import { Figures, QueryView, Snippet } from '../ui/parts.tsx'
+import { DoneNote, Figures, QueryView, Snippet } from '../ui/parts.tsx'
 import { columnsByDay, partNames } from '../ui/stacked-bars.ts'
 import { labelOf } from '../ui/strings.ts'
 import type { Column } from '../ui/table.tsx'
+import { AccountBilling } from './account-billing.tsx'
 import { AccountGrants, AccountPipelines, AccountRefusals } from './lists.tsx'
 import {
   accountColumn,
   creditsColumn,
   ListPage,
   lastUsedColumn,
-  pageUrl,
   Rows,
   timeColumn,
   useAdminList,
@@ -29,11 +31,7 @@ import {
 } from './parts.tsx'
 import * as strings from './strings.ts'
 
-const ACCOUNT_ID = {
-  pattern: '[A-Za-z0-9][A-Za-z0-9_\\-]{0,63}',
-  title: strings.accountsIdRule,
-}
-const planOptions = (plans: readonly string[]) => Object.fromEntries(plans.map((plan) => [plan, plan]))
+const planOptions = (plans: readonly string[]) => Object.fromEntries(plans.map((plan) => [plan, labelOf(plan)]))
 /** The smallest plan is the default. */
 const trialFirst = (a: string, b: string) => Number(b === 'trial') - Number(a === 'trial')
 
@@ -51,7 +49,7 @@ export function AccountsPage({ role }: { role: StaffRole }) {
       csv="accounts"
       columns={[
         accountColumn(),
-        { name: strings.commonPlan, text: ({ plan }) => plan },
+        { name: strings.commonPlan, text: ({ plan }) => plan, render: ({ plan }) => labelOf(plan) },
         creditsColumn(strings.accountsBalance, 'balance'),
         { name: strings.accountsKeys, text: ({ keys }) => String(keys), isNumber: true },
         lastUsedColumn(),
@@ -63,19 +61,49 @@ export function AccountsPage({ role }: { role: StaffRole }) {
           <Snippet line="npm run admin -- account create acme --plan trial" />
         </>
       }
-    >
-      {hasRole(role, 'owner') && plans.length > 0 && (
-        <ActionForm<Responses['ensureAccount']>
-          submitLabel={strings.accountsCreate}
-          fields={[
-            { name: 'id', label: strings.accountsNewId, ...ACCOUNT_ID },
-            { name: 'plan', label: strings.accountsNewPlan, options: planOptions(plans.toSorted(trialFirst)) },
-          ]}
-          send={({ id = '', plan }) => request('PUT', `/admin/accounts/${encodeURIComponent(id)}`, { plan })}
-          onDone={({ account }) => navigate(pageUrl('account', { id: account }))}
-        />
+      action={hasRole(role, 'owner') && plans.length > 0 && <CreateAccount plans={plans.toSorted(trialFirst)} />}
+    />
+  )
+}
+
+function CreateAccount({ plans }: { readonly plans: readonly string[] }) {
+  const isOpen = useSignal(false)
+  const id = useSignal('')
+  const plan = useSignal(plans[0] ?? '')
+  const name = id.value.trim()
+  const send = () =>
+    requestChange('PUT', `/admin/accounts/${encodeURIComponent(name)}`, { plan: plan.value }, () =>
+      navigate(pageUrl('account', { id: name })),
+    )
+  return (
+    <>
+      <Button text={strings.accountsCreate} class="main" onClick={() => (isOpen.value = true)} />
+      {isOpen.value && (
+        <Dialog
+          title={strings.accountsCreate}
+          submitLabel={strings.accountsCreateSubmit}
+          isIncomplete={name === ''}
+          onSend={send}
+          onClose={() => (isOpen.value = false)}
+        >
+          <Field
+            label={strings.accountsNewId}
+            hint={strings.accountsIdRule}
+            placeholder={strings.accountsNewExample}
+            value={id.value}
+            onText={(text) => (id.value = text)}
+          />
+          <p>
+            <Select
+              label={strings.accountsNewPlan}
+              value={plan.value}
+              options={planOptions(plans)}
+              onSelect={(value) => (plan.value = value)}
+            />
+          </p>
+        </Dialog>
       )}
-    </ListPage>
+    </>
   )
 }
 
@@ -88,7 +116,9 @@ export function AccountPage({ role }: { role: StaffRole }) {
   const account = useQuery<Account>(() => path)
   const used = useQuery<AccountUsage>(() => `${path}/usage`)
   const changes = useSignal(0)
-  const changed = () => {
+  const done = useSignal('')
+  const changed = (text: string) => {
+    done.value = text
     account.reload()
     changes.value++
   }
@@ -99,10 +129,15 @@ export function AccountPage({ role }: { role: StaffRole }) {
         {(shown) => (
           <>
             <Figures figures={figuresOf(shown)} />
-            {hasRole(role, 'billing') && <TopUp key={`t${changes.value}`} path={path} onDone={changed} />}
+            <DoneNote text={done} />
             {hasRole(role, 'billing') && (
-              <PlanChange key={`p${changes.value}`} account={shown} path={path} onDone={changed} />
+              <section class="card">
+                <h2>{strings.accountCreditsAndPlan}</h2>
+                <TopUp key={`t${changes.value}`} path={path} onDone={changed} />
+                <PlanChange key={`p${changes.value}`} account={shown} path={path} onDone={changed} />
+              </section>
             )}
+            <AccountBilling id={id} role={role} onDone={changed} />
             <h2>{strings.accountUsage}</h2>
             <QueryView query={used}>{(value) => <UsageByDay used={value} />}</QueryView>
             <AccountKeys id={id} role={role} />
@@ -125,7 +160,7 @@ function figuresOf({ plan, created, balance, spent, granted, held, written_off: 
     },
     {
       name: strings.accountFiguresPlan,
-      value: plan,
+      value: labelOf(plan),
       note: period?.until ? strings.accountFiguresPeriodEnds(dayText(period.until)) : strings.accountFiguresNoEnd,
     },
     {
@@ -168,7 +203,8 @@ function UsageByDay({ used: { from, to, rows, totals, next } }: { used: AccountU
 
 interface AccountActionProps {
   readonly path: string
-  readonly onDone: () => void
+  /** Gets what was done, in words. */
+  readonly onDone: (text: string) => void
 }
 
 const GRANT_FIELDS: readonly FormField[] = [
@@ -185,8 +221,14 @@ const GRANT_FIELDS: readonly FormField[] = [
 function TopUp({ path, onDone }: AccountActionProps) {
   const send = async ({ credits = '', name }: Readonly<Record<string, string>>) => {
     const body = { credits: credits.replaceAll(/[ ,]/g, ''), idempotency_key: name }
-    const result = await request<unknown>('POST', `${path}/grants`, body)
-    if (result.ok) return result
+    const result = await request<Responses['grantCredits']>('POST', `${path}/grants`, body)
+    if (result.ok) {
+      const { repeated, balance } = result.value
+      const text = repeated
+        ? strings.accountTopUpRepeated(name ?? '')
+        : strings.accountTopUpDone(groupedText(body.credits), groupedText(balance))
+      return { ok: true as const, value: text }
+    }
     return {
       ...result,
       error: { ...result.error, message: result.error.message.replace('idempotency_key', 'reference') },
@@ -198,7 +240,10 @@ function TopUp({ path, onDone }: AccountActionProps) {
 function PlanChange({ account, path, onDone }: AccountActionProps & { readonly account: Account }) {
   const plans = usePlanNames()
   const chosenPlan = useSignal<string | null>(null)
-  const put = () => requestChange('PUT', `${path}/plan`, { plan: chosenPlan.value }, onDone)
+  const put = () =>
+    requestChange('PUT', `${path}/plan`, { plan: chosenPlan.value }, () =>
+      onDone(strings.accountPlanDone(labelOf(account.plan), labelOf(chosenPlan.value ?? ''))),
+    )
   const open = (event: Event) => {
     event.preventDefault()
     chosenPlan.value = String(new FormData(event.currentTarget as HTMLFormElement).get('plan') ?? '')
@@ -211,19 +256,21 @@ function PlanChange({ account, path, onDone }: AccountActionProps & { readonly a
           {plans
             .filter((plan) => plan !== account.plan)
             .map((plan) => (
-              <option key={plan}>{plan}</option>
+              <option key={plan} value={plan}>
+                {labelOf(plan)}
+              </option>
             ))}
         </select>
       </label>
       <button type="submit">{strings.accountPlanSubmit}</button>
       {chosenPlan.value && (
         <ConfirmDialog
-          action={strings.accountPlanConfirm(chosenPlan.value)}
+          action={strings.accountPlanConfirm(labelOf(chosenPlan.value))}
           name={account.account}
           onConfirm={put}
           onClose={() => (chosenPlan.value = null)}
         >
-          <p>{strings.accountPlanText(account.plan, chosenPlan.value)}</p>
+          <p>{strings.accountPlanText(labelOf(account.plan), labelOf(chosenPlan.value))}</p>
         </ConfirmDialog>
       )}
     </form>
@@ -235,7 +282,7 @@ type Key = Responses['listKeys']['keys'][number]
 function stateOf({ revoked, expires, replaced_by: replaced }: Key): string {
   if (revoked !== null) return replaced === null ? strings.keysRevoked(timeText(revoked)) : strings.keysReplaced
   if (expires === null) return strings.keysActive
-  return Date.now() >= expires ? strings.keysExpired : strings.keysActiveUntil(timeText(expires))
+  return nowMs() >= expires ? strings.keysExpired : strings.keysActiveUntil(timeText(expires))
 }
 
 const columnsOf = (paged: PagedQuery<Key>, role: StaffRole): readonly Column<Key>[] => [

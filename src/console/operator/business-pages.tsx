@@ -1,59 +1,51 @@
-// The overview page, and usage and revenue by period.
+// The overview page.
 
-import { DAY_MS } from '../../core/time.ts'
-import { urlWith } from '../address.dom.ts'
+import { pageUrl } from '../address.dom.ts'
 import { useQuery } from '../queries.dom.ts'
 import type { Responses } from '../responses.ts'
 import { Link } from '../shell.tsx'
 import { archiveFigure, BlockAges, heightFigure, StateNote, useStatus } from '../status/status-parts.tsx'
 import { STATUS } from '../status/strings.ts'
-import { Bars } from '../ui/bars.tsx'
-import { Filters } from '../ui/form.tsx'
-import { dayText, groupedText, priceText } from '../ui/format.ts'
-import { ErrorNote, type Figure, Figures, QueryView } from '../ui/parts.tsx'
-import { columnsByDay, partNames } from '../ui/stacked-bars.ts'
+import { groupedText, priceText } from '../ui/format.ts'
+import { Lazy } from '../ui/lazy.tsx'
+import { ErrorNote, type Figure, Figures, Reserved } from '../ui/parts.tsx'
 import { labelOf } from '../ui/strings.ts'
 import { amountColumn, type Column, Table } from '../ui/table.tsx'
-import { filterQuery, pageUrl } from './parts.tsx'
 import { signUpWarning } from './sign-up-warning.ts'
 import * as strings from './strings.ts'
 
-type Business = Responses['business']
+export type Business = Responses['business']
 
 /** An empty query means the last month. */
-const useBusiness = (query: () => string) => useQuery<Business>(() => `/admin/business${query()}`)
+export const useBusiness = (query: () => string) => useQuery<Business>(() => `/admin/business${query()}`)
 
 const dollars = (value: string | undefined) => (value === undefined ? '–' : `$${groupedText(value)}`)
 
+/** The figures of a period, with its days above them. */
+export function BusinessFigures({ business }: { readonly business: Business }) {
+  return (
+    <>
+      <p class="soft">{strings.businessPeriod(business.from, business.to)}</p>
+      <Figures figures={businessFigures(business)} />
+    </>
+  )
+}
+
 function businessFigures(business: Business): Figure[] {
-  const {
-    from,
-    to,
-    totals,
-    paid,
-    open_orders: open,
-    sign_up: signUp,
-    sold_usd: sold,
-    spent_usd: spent,
-    cost,
-  } = business
-  const period = strings.businessPeriod(from, to)
-  const money = (usd: string | null) => (usd === null ? period : `${dollars(usd)}, ${period}`)
+  const { totals, paid, open_orders: open, sign_up: signUp, sold_usd: sold, spent_usd: spent, cost } = business
+  const money = (usd: string | null) => (usd === null ? null : dollars(usd))
   return [
     {
       name: strings.businessOrdersPaid,
       value: paid.map(({ amount, currency }) => priceText(amount, currency)).join(', ') || '0',
       note: (
-        <>
-          {period};{' '}
-          <Link to={pageUrl('orders', { state: 'open' })}>{strings.businessOpenOrders(groupedText(String(open)))}</Link>
-        </>
+        <Link to={pageUrl('orders', { state: 'open' })}>{strings.businessOpenOrders(groupedText(String(open)))}</Link>
       ),
     },
     { name: strings.businessGranted, value: groupedText(totals.granted), note: money(sold) },
     { name: strings.businessSpent, value: groupedText(totals.spent), note: money(spent) },
-    { name: strings.businessCalls, value: groupedText(String(totals.calls)), note: period },
-    { name: strings.businessRefusals, value: groupedText(String(totals.refusals)), note: period },
+    { name: strings.businessCalls, value: groupedText(String(totals.calls)) },
+    { name: strings.businessRefusals, value: groupedText(String(totals.refusals)) },
     ...(signUp
       ? [
           {
@@ -66,24 +58,9 @@ function businessFigures(business: Business): Figure[] {
     {
       name: strings.businessCost,
       value: dollars(cost === null ? undefined : Number(cost.total_usd).toFixed(2)),
-      note: cost ? strings.businessCostNote(period) : strings.businessCostUnknown,
+      note: cost ? strings.businessCostNote : strings.businessCostUnknown,
     },
   ]
-}
-
-function SpentByDay({ business: { from, to, days } }: { business: Business }) {
-  const parts = days.flatMap(({ date, by_product: products }) =>
-    Object.entries(products).map(([part, credits]) => ({ date, part, credits })),
-  )
-  if (parts.length === 0) return <p class="empty">{strings.businessNoSpend(from, to)}</p>
-  return (
-    <Bars
-      label={strings.businessChart(from, to)}
-      columns={columnsByDay(from, to, parts)}
-      parts={partNames(parts)}
-      valueText={(value) => strings.businessCredits(groupedText(String(value)))}
-    />
-  )
 }
 
 const REFUSAL_COLUMNS: readonly Column<Business['refused'][number]>[] = [
@@ -94,6 +71,8 @@ const REFUSAL_COLUMNS: readonly Column<Business['refused'][number]>[] = [
   },
   amountColumn(strings.businessCount, ({ count }) => count),
 ]
+
+const trendCharts = async () => (await import('./trend-charts.tsx')).TrendCharts
 
 export function OverviewPage() {
   const status = useStatus()
@@ -143,9 +122,8 @@ export function OverviewPage() {
       )}
       {sold && (
         <>
-          <Figures figures={businessFigures(sold)} />
-          <h2>{strings.businessSpentByDay}</h2>
-          <SpentByDay business={sold} />
+          <BusinessFigures business={sold} />
+          <Lazy load={trendCharts} props={{}} fallback={<Reserved height={480} isLoading />} />
         </>
       )}
       {now && <BlockAges regions={now.regions} />}
@@ -161,74 +139,6 @@ export function OverviewPage() {
           />
         </>
       )}
-    </>
-  )
-}
-
-type BusinessDay = Business['days'][number]
-const DAY_COLUMNS: readonly Column<BusinessDay>[] = [
-  { name: strings.businessColumnsDay, text: ({ date }) => date },
-  amountColumn(strings.businessColumnsGranted, ({ granted }) => granted),
-  amountColumn(strings.businessColumnsSpent, ({ spent }) => spent),
-  amountColumn(strings.businessColumnsCalls, ({ calls }) => calls),
-  amountColumn(strings.businessColumnsMinutes, ({ stream_minutes: minutes }) => minutes),
-  amountColumn(strings.businessColumnsRows, ({ pipeline_rows: rows }) => rows),
-  amountColumn(strings.businessColumnsRefusals, ({ refusals }) => refusals),
-]
-const PERIOD_FIELDS = [
-  { name: 'from', label: strings.businessFrom, type: 'date' },
-  { name: 'to', label: strings.businessTo, type: 'date' },
-] as const
-
-export function UsagePage() {
-  const business = useBusiness(() => {
-    const query = filterQuery(PERIOD_FIELDS)
-    return query.size > 0 ? `?${query}` : ''
-  })
-  return (
-    <>
-      <h1>{strings.businessTitle}</h1>
-      <Filters fields={PERIOD_FIELDS} />
-      <p class="beside">
-        {[1, 7, 30, 90].map((days) => (
-          <Link key={days} to={urlWith({ from: dayText(Date.now() - (days - 1) * DAY_MS), to: null })}>
-            {days === 1 ? strings.businessToday : strings.businessDays(days)}
-          </Link>
-        ))}
-      </p>
-      <QueryView query={business}>
-        {(shown) => (
-          <>
-            <Figures figures={businessFigures(shown)} />
-            <SpentByDay business={shown} />
-            <Table
-              caption={strings.businessTable(shown.from, shown.to)}
-              columns={DAY_COLUMNS}
-              rows={[...shown.days].reverse()}
-              empty={strings.businessEmpty}
-              csv={`usage-${shown.from}-${shown.to}`}
-            />
-            {shown.cost && (
-              <details>
-                <summary>{strings.businessAssumptions}</summary>
-                <ul>
-                  {shown.cost.assumptions.map((each) => (
-                    <li key={each}>{each}</li>
-                  ))}
-                </ul>
-              </details>
-            )}
-            {shown.million_usd === null && (
-              <p>
-                {strings.businessNoPrice}
-                <code>MILLION_CREDITS_USD</code>
-                {strings.businessNoPriceIn}
-                <code>wrangler.toml</code>.
-              </p>
-            )}
-          </>
-        )}
-      </QueryView>
     </>
   )
 }

@@ -17,39 +17,43 @@ import { durationText, groupedText, timeText } from '../ui/format.ts'
 import { Figures, QueryView, Snippet } from '../ui/parts.tsx'
 import { labelOf } from '../ui/strings.ts'
 import { type Column, numberColumn, Table } from '../ui/table.tsx'
+import * as feedStrings from './feed-strings.ts'
 import { timeColumn } from './parts.tsx'
-import * as strings from './strings.ts'
 
 const FEEDER_COLUMNS: readonly Column<Feeder>[] = [
-  { name: strings.feedColumnsFeeder, text: ({ name }) => name },
+  { name: feedStrings.feedColumnsFeeder, text: ({ name }) => name },
   {
-    name: strings.feedColumnsState,
+    name: feedStrings.feedColumnsState,
     text: ({ connected, state, why, conflict }) =>
       conflict ??
-      (connected ? (state === null ? strings.feedConnected : labelOf(state)) : strings.feedDisconnected(why ?? '?')),
+      (connected
+        ? state === null
+          ? feedStrings.feedConnected
+          : labelOf(state)
+        : feedStrings.feedDisconnected(why ?? '?')),
   },
-  numberColumn(strings.feedColumnsHead, ({ head }) => head),
-  numberColumn(strings.feedColumnsLag, ({ lagMs }) => lagMs),
-  numberColumn(strings.feedColumnsUnacked, ({ counters }) => counters?.unacked),
-  numberColumn(strings.feedColumnsReconnects, ({ counters }) => counters?.reconnects),
-  numberColumn(strings.feedColumnsMisfits, ({ counters }) => counters?.misfits),
-  numberColumn(strings.feedColumnsDrifted, ({ counters }) => counters?.drifted),
-  timeColumn(strings.feedColumnsLastSeen, 'heardMs'),
+  numberColumn(feedStrings.feedColumnsHead, ({ head }) => head),
+  numberColumn(feedStrings.feedColumnsLag, ({ lagMs }) => lagMs),
+  numberColumn(feedStrings.feedColumnsUnacked, ({ counters }) => counters?.unacked),
+  numberColumn(feedStrings.feedColumnsReconnects, ({ counters }) => counters?.reconnects),
+  numberColumn(feedStrings.feedColumnsMisfits, ({ counters }) => counters?.misfits),
+  numberColumn(feedStrings.feedColumnsDrifted, ({ counters }) => counters?.drifted),
+  timeColumn(feedStrings.feedColumnsLastSeen, 'heardMs'),
 ]
 const WRONG_BOOK_COLUMNS: readonly Column<WrongBook>[] = [
-  { name: strings.feedWrongColumnsFeeder, text: ({ feeder }) => feeder },
-  { name: strings.feedWrongColumnsCoin, text: ({ coin }) => coin },
-  { name: strings.feedWrongColumnsReason, text: ({ why }) => why },
-  numberColumn(strings.feedWrongColumnsHeight, ({ height }) => height),
-  numberColumn(strings.feedWrongColumnsCount, ({ count }) => count),
-  timeColumn(strings.feedWrongColumnsLast, 'atMs'),
+  { name: feedStrings.feedWrongColumnsFeeder, text: ({ feeder }) => feeder },
+  { name: feedStrings.feedWrongColumnsCoin, text: ({ coin }) => coin },
+  { name: feedStrings.feedWrongColumnsReason, text: ({ why }) => why },
+  numberColumn(feedStrings.feedWrongColumnsHeight, ({ height }) => height),
+  numberColumn(feedStrings.feedWrongColumnsCount, ({ count }) => count),
+  timeColumn(feedStrings.feedWrongColumnsLast, 'atMs'),
 ]
 export function FeedPage({ role }: { role: StaffRole }) {
   const status = useStatus()
   const reset = () => requestChange('POST', '/admin/feed/reset', undefined, status.reload)
   return (
     <>
-      <h1>{strings.feedTitle}</h1>
+      <h1>{feedStrings.feedTitle}</h1>
       <QueryView query={status}>
         {(now) => (
           <>
@@ -58,51 +62,51 @@ export function FeedPage({ role }: { role: StaffRole }) {
             </p>
             <Figures
               figures={[
-                { name: strings.feedChain, value: now.chain, note: STATUS.epoch(now.epoch ?? '–') },
+                { name: feedStrings.feedChain, value: now.chain, note: STATUS.epoch(now.epoch ?? '–') },
                 heightFigure(now),
                 { name: STATUS.books, value: now.booksKnown ? STATUS.booksKnown : STATUS.booksUnknown },
                 {
-                  name: strings.feedDisagreements,
+                  name: feedStrings.feedDisagreements,
                   value: now.disagreements,
-                  note: strings.feedDisagreementsNote,
+                  note: feedStrings.feedDisagreementsNote,
                 },
-                { name: strings.feedReaders, value: now.readers.length, note: strings.feedReadersNote },
+                { name: feedStrings.feedReaders, value: now.readers.length, note: feedStrings.feedReadersNote },
               ]}
             />
-            <h2>{strings.feedFeeders}</h2>
+            <h2>{feedStrings.feedFeeders}</h2>
             <Table
-              caption={strings.feedFeedersTable}
+              caption={feedStrings.feedFeedersTable}
               columns={FEEDER_COLUMNS}
               rows={now.feeders}
               csv="feeders"
               empty={
                 <>
-                  <p>{strings.feedNoFeeder}</p>
+                  <p>{feedStrings.feedNoFeeder}</p>
                   <Snippet line="npm run feeder -- --gateway https://… --name tokyo-1" />
                 </>
               }
             />
-            <h2>{strings.feedWrongBooks}</h2>
+            <h2>{feedStrings.feedWrongBooks}</h2>
             <Table
-              caption={strings.feedWrongBooks}
+              caption={feedStrings.feedWrongBooks}
               columns={WRONG_BOOK_COLUMNS}
               rows={now.wrongBooks}
-              empty={strings.feedNoWrongBooks}
+              empty={feedStrings.feedNoWrongBooks}
               csv="wrong-books"
             />
             <Gaps gaps={now.gaps} />
             {hasRole(role, 'owner') && (
               <>
-                <h2>{strings.feedReset}</h2>
-                <p>{strings.feedResetText}</p>
+                <h2>{feedStrings.feedReset}</h2>
+                <p>{feedStrings.feedResetText}</p>
                 <ConfirmButton
-                  buttonLabel={strings.feedResetSubmit}
+                  buttonLabel={feedStrings.feedResetSubmit}
                   kind="danger"
-                  action={strings.feedResetSubmit}
+                  action={feedStrings.feedResetSubmit}
                   name={now.chain}
                   onConfirm={reset}
                 >
-                  <p>{strings.feedResetConfirm(now.chain)}</p>
+                  <p>{feedStrings.feedResetConfirm(now.chain)}</p>
                 </ConfirmButton>
               </>
             )}
@@ -115,63 +119,86 @@ export function FeedPage({ role }: { role: StaffRole }) {
 
 const failureText = (failure: { readonly atMs: number; readonly reason: string; readonly type?: string } | null) =>
   failure === null
-    ? strings.sourcesNoFailure
-    : strings.sourcesFailure(failure.reason, failure.type ?? '', timeText(failure.atMs))
+    ? feedStrings.sourcesNoFailure
+    : feedStrings.sourcesFailure(failure.reason, failure.type ?? '', timeText(failure.atMs))
 const restText = (state: string, retryInMs: number) =>
-  state === 'ok' ? strings.sourcesOk : strings.sourcesBackingOff(durationText(retryInMs))
-const lastText = (ms: number | null) => (ms === null ? strings.sourcesNever : timeText(ms))
+  state === 'ok' ? feedStrings.sourcesOk : feedStrings.sourcesBackingOff(durationText(retryInMs))
+const lastText = (ms: number | null) => (ms === null ? feedStrings.sourcesNever : timeText(ms))
+
+const sourceStateText = ({ state, retryInMs, late }: Source) =>
+  `${restText(state, retryInMs)}${late ? feedStrings.sourcesLate : ''}`
+const stateDot = (isFine: boolean, text: string) => (
+  <>
+    <span class={isFine ? 'dot fine' : 'dot near'} aria-hidden="true" />
+    {text}
+  </>
+)
 
 const SOURCE_COLUMNS: readonly Column<Source>[] = [
-  { name: strings.sourcesColumnsSource, text: ({ name }) => name },
+  { name: feedStrings.sourcesColumnsSource, text: ({ name }) => name },
   {
-    name: strings.sourcesColumnsState,
-    text: ({ state, retryInMs, late }) => `${restText(state, retryInMs)}${late ? strings.sourcesLate : ''}`,
+    name: feedStrings.sourcesColumnsState,
+    text: sourceStateText,
+    render: (source) => stateDot(source.state === 'ok' && !source.late, sourceStateText(source)),
   },
-  numberColumn(strings.sourcesColumnsLag, ({ lagMs }) => (lagMs === null ? strings.sourcesUnknown : Math.round(lagMs))),
-  numberColumn(strings.sourcesColumnsMedian, ({ medianMs }) => medianMs && Math.round(medianMs)),
-  numberColumn(strings.sourcesColumnsBudget, ({ budget }) =>
-    budget === null
-      ? strings.sourcesNoBudget
-      : strings.sourcesBudget(groupedText(String(budget.left ?? '?')), groupedText(String(budget.perMinute))),
+  numberColumn(feedStrings.sourcesColumnsLag, ({ lagMs }) =>
+    lagMs === null ? feedStrings.sourcesUnknown : Math.round(lagMs),
   ),
-  { name: strings.sourcesColumnsLastSuccess, text: ({ lastSuccessMs }) => lastText(lastSuccessMs) },
-  { name: strings.sourcesColumnsLastFailure, text: ({ lastFailure }) => failureText(lastFailure) },
-  { name: strings.sourcesColumnsFailing, text: ({ failingTypes }) => failingTypes.join(', ') },
+  numberColumn(feedStrings.sourcesColumnsMedian, ({ medianMs }) =>
+    medianMs === null ? feedStrings.sourcesUnknown : Math.round(medianMs),
+  ),
+  {
+    name: feedStrings.sourcesColumnsBudget,
+    text: ({ budget }) =>
+      budget === null
+        ? feedStrings.sourcesNoBudget
+        : feedStrings.sourcesBudget(groupedText(String(budget.left ?? '?')), groupedText(String(budget.perMinute))),
+  },
+  { name: feedStrings.sourcesColumnsLastSuccess, text: ({ lastSuccessMs }) => lastText(lastSuccessMs) },
+  { name: feedStrings.sourcesColumnsLastFailure, text: ({ lastFailure }) => failureText(lastFailure) },
+  {
+    name: feedStrings.sourcesColumnsFailing,
+    text: ({ failingTypes }) => failingTypes.join(', ') || feedStrings.sourcesUnknown,
+  },
 ]
 
 type Node = ChainNode & { readonly chain: string; readonly height: number | null; readonly position: number }
 const NODE_COLUMNS: readonly Column<Node>[] = [
-  { name: strings.sourcesColumnsChain, text: ({ chain }) => chain },
-  numberColumn(strings.sourcesColumnsNode, ({ position }) => position),
-  { name: strings.sourcesColumnsState, text: ({ state }) => labelOf(state) },
-  numberColumn(strings.sourcesColumnsHeight, ({ height }) => height),
-  { name: strings.sourcesColumnsLastSuccess, text: ({ lastSuccessMs }) => lastText(lastSuccessMs) },
-  { name: strings.sourcesColumnsLastFailure, text: ({ lastFailure }) => failureText(lastFailure) },
+  { name: feedStrings.sourcesColumnsChain, text: ({ chain }) => chain },
+  numberColumn(feedStrings.sourcesColumnsNode, ({ position }) => position),
+  {
+    name: feedStrings.sourcesColumnsState,
+    text: ({ state }) => labelOf(state),
+    render: ({ state }) => stateDot(state === 'ok', labelOf(state)),
+  },
+  numberColumn(feedStrings.sourcesColumnsHeight, ({ height }) => height ?? feedStrings.sourcesUnknown),
+  { name: feedStrings.sourcesColumnsLastSuccess, text: ({ lastSuccessMs }) => lastText(lastSuccessMs) },
+  { name: feedStrings.sourcesColumnsLastFailure, text: ({ lastFailure }) => failureText(lastFailure) },
 ]
 
 export function SourcesPage() {
   return (
     <>
-      <h1>{strings.sourcesTitle}</h1>
+      <h1>{feedStrings.sourcesTitle}</h1>
       <QueryView query={useStatus()}>
         {(now) => (
           <>
-            <p>{strings.sourcesScope}</p>
+            <p>{feedStrings.sourcesScope}</p>
             <Table
-              caption={strings.sourcesTable}
+              caption={feedStrings.sourcesTable}
               columns={SOURCE_COLUMNS}
               rows={now.sources}
-              empty={strings.sourcesEmpty}
+              empty={feedStrings.sourcesEmpty}
               csv="sources"
             />
-            <h2>{strings.sourcesNodes}</h2>
+            <h2>{feedStrings.sourcesNodes}</h2>
             <Table
-              caption={strings.sourcesNodesTable}
+              caption={feedStrings.sourcesNodesTable}
               columns={NODE_COLUMNS}
               rows={now.chains.flatMap(({ name, height, nodes }) =>
                 nodes.map((node, i): Node => ({ ...node, chain: name, height, position: i + 1 })),
               )}
-              empty={strings.sourcesNodesEmpty}
+              empty={feedStrings.sourcesNodesEmpty}
               csv="nodes"
             />
           </>

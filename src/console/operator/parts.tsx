@@ -2,7 +2,7 @@
 // enforces it.
 
 import type { ComponentChildren } from 'preact'
-import { params, urlWith } from '../address.dom.ts'
+import { pageUrl, params } from '../address.dom.ts'
 import { type PagedQuery, usePagedQuery, useQuery } from '../queries.dom.ts'
 import type { Responses } from '../responses.ts'
 import { Link } from '../shell.tsx'
@@ -11,11 +11,6 @@ import { groupedText, hourText, timeText } from '../ui/format.ts'
 import { ErrorNote } from '../ui/parts.tsx'
 import { type Column, Table, type TableProps } from '../ui/table.tsx'
 import * as strings from './strings.ts'
-
-const NO_PARAMS = new URLSearchParams()
-
-export const pageUrl = (page: string, more: Readonly<Record<string, string>> = {}) =>
-  urlWith({ page, ...more }, NO_PARAMS)
 
 export const accountColumn = <Row extends { readonly account: string | null }>(): Column<Row> => ({
   name: strings.commonAccount,
@@ -96,13 +91,18 @@ export function Rows<Row>({ paged, ...table }: RowsProps<Row>) {
 
 interface ListPageProps<Row> extends RowsProps<Row> {
   readonly fields: readonly FormField[]
+  /** Beside the heading. */
+  readonly action?: ComponentChildren
   readonly children?: ComponentChildren
 }
 
-export function ListPage<Row>({ fields, children, ...rows }: ListPageProps<Row>) {
+export function ListPage<Row>({ fields, action, children, ...rows }: ListPageProps<Row>) {
   return (
     <>
-      <h1>{rows.caption}</h1>
+      <div class="title">
+        <h1>{rows.caption}</h1>
+        {action}
+      </div>
       {children}
       {fields.length > 0 && <Filters fields={fields} />}
       <Rows {...rows} />

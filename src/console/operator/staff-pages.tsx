@@ -1,59 +1,89 @@
-// The staff page, the audit log and the search. Invariants: a new token is shown once and never stored; only the prefix
-// of a searched key appears in the URL.
+// The staff page, the audit log and the results of a search. Invariant: a new token is shown once and never stored.
 
-import { navigate, params } from '../address.dom.ts'
+import { pageUrl, params } from '../address.dom.ts'
 import { useQuery } from '../queries.dom.ts'
 import { request, requestChange } from '../request.dom.ts'
 import type { Responses } from '../responses.ts'
+import { Link } from '../shell.tsx'
 import { ConfirmButton } from '../ui/dialog.tsx'
 import { ActionForm, type FormField } from '../ui/form.tsx'
 import { timeText } from '../ui/format.ts'
 import { ErrorNote, QueryView, Snippet } from '../ui/parts.tsx'
 import { labelOf } from '../ui/strings.ts'
 import { type Column, Table } from '../ui/table.tsx'
-import { accountColumn, ListPage, pageUrl, timeColumn, useAdminList } from './parts.tsx'
+import { type AuditLine, actionText, outcomeText, targetOf } from './audit-words.ts'
+import { accountColumn, ListPage, timeColumn, useAdminList } from './parts.tsx'
+import * as staffStrings from './staff-strings.ts'
 import * as strings from './strings.ts'
-
-export type AuditLine = Responses['listAudit']['audit'][number]
-
-const outcome = ({ status }: AuditLine) => (status === null ? strings.auditUnknown : String(status))
 
 const AUDIT_COLUMNS: readonly Column<AuditLine>[] = [
   timeColumn(strings.commonTime, 'at'),
-  { name: strings.auditActor, text: ({ actor }) => actor },
-  { name: strings.auditRole, text: ({ role }) => labelOf(role) },
-  { name: strings.auditAction, text: ({ action }) => action },
-  { name: strings.auditTarget, text: ({ target }) => target },
+  {
+    name: staffStrings.auditActor,
+    text: ({ actor }) => actor,
+    render: ({ actor }) => <Link to={pageUrl('audit', { actor })}>{actor}</Link>,
+  },
+  { name: staffStrings.auditRole, text: ({ role }) => labelOf(role) },
+  {
+    name: staffStrings.auditAction,
+    text: actionText,
+    render: (line) => <span title={line.action}>{actionText(line)}</span>,
+  },
+  {
+    name: staffStrings.auditTarget,
+    text: ({ target }) => target,
+    render: (line) => {
+      const target = targetOf(line)
+      // The next column shows the account.
+      const isAccount = target?.page === 'account' && target.text === line.account
+      return target && !isAccount && <Link to={pageUrl(target.page, target.params)}>{target.text}</Link>
+    },
+  },
   accountColumn(),
   {
-    name: strings.auditResult,
-    isNumber: true,
-    text: outcome,
-    render: (line) => <span class={line.status !== null && line.status < 300 ? 'good' : 'bad'}>{outcome(line)}</span>,
+    name: staffStrings.auditResult,
+    text: outcomeText,
+    render: (line) => (
+      <span class={line.status !== null && line.status < 300 ? 'good' : 'bad'}>{outcomeText(line)}</span>
+    ),
   },
-  { name: strings.auditInput, text: ({ sent }) => sent, render: ({ sent }) => <span title={sent}>{sent}</span> },
+  {
+    name: staffStrings.auditInput,
+    text: ({ sent }) => sent,
+    render: ({ sent }) =>
+      sent !== '' && (
+        <details class="sent">
+          <summary>{sent}</summary>
+          <code>{sent}</code>
+        </details>
+      ),
+  },
   { name: strings.commonRequest, text: ({ request_id: id }) => id },
 ]
 
+const AUDIT_ACTIONS = {
+  '': staffStrings.auditAllActions,
+  ...Object.fromEntries(Object.entries(staffStrings.auditActions).map(([id, [text]]) => [id, text])),
+}
 const AUDIT_FIELDS = [
-  { name: 'actor', label: strings.auditActor },
-  { name: 'action', label: strings.auditActionFilter },
+  { name: 'actor', label: staffStrings.auditActor },
+  { name: 'action', label: staffStrings.auditAction, options: AUDIT_ACTIONS },
   { name: 'account', label: strings.commonAccount },
-  { name: 'from', label: strings.auditFrom, type: 'date' },
-  { name: 'to', label: strings.auditTo, type: 'date' },
+  { name: 'from', label: staffStrings.auditFrom, type: 'date' },
+  { name: 'to', label: staffStrings.auditTo, type: 'date' },
 ] as const
 
 export function AuditPage() {
   return (
     <ListPage
-      caption={strings.auditTitle}
+      caption={staffStrings.auditTitle}
       fields={AUDIT_FIELDS}
       paged={useAdminList<AuditLine>('audit', 'before', 'audit', AUDIT_FIELDS)}
       columns={AUDIT_COLUMNS}
-      empty={strings.auditEmpty}
+      empty={staffStrings.auditEmpty}
       csv="audit"
     >
-      <p>{strings.auditText}</p>
+      <p>{staffStrings.auditText}</p>
     </ListPage>
   )
 }
@@ -61,11 +91,11 @@ export function AuditPage() {
 type Member = Responses['listStaff']['staff'][number]
 
 const STAFF_FIELDS: readonly FormField[] = [
-  { name: 'name', label: strings.staffName },
+  { name: 'name', label: staffStrings.staffName },
   {
     name: 'role',
-    label: strings.staffRole,
-    options: strings.staffRoles,
+    label: staffStrings.staffRole,
+    options: staffStrings.staffRoles,
   },
 ]
 
@@ -74,51 +104,52 @@ export function StaffPage() {
   const revoke = (name: string) =>
     requestChange('DELETE', `/admin/staff/${encodeURIComponent(name)}`, undefined, staff.reload)
   const columns: readonly Column<Member>[] = [
-    { name: strings.staffName, text: ({ name }) => name },
-    { name: strings.staffRole, text: ({ role }) => labelOf(role) },
-    timeColumn(strings.staffCreated, 'created'),
+    { name: staffStrings.staffName, text: ({ name }) => name },
+    { name: staffStrings.staffRole, text: ({ role }) => labelOf(role) },
+    timeColumn(staffStrings.staffCreated, 'created'),
     {
       name: strings.commonState,
-      text: ({ revoked }) => (revoked === null ? strings.staffActive : strings.staffRevoked(timeText(revoked))),
+      text: ({ revoked }) =>
+        revoked === null ? staffStrings.staffActive : staffStrings.staffRevoked(timeText(revoked)),
     },
     {
       name: strings.commonActions,
       render: ({ name, revoked }) =>
         revoked === null && (
           <ConfirmButton
-            buttonLabel={strings.staffRevoke}
-            label={strings.staffRevokeLabel(name)}
-            action={strings.staffRevokeSubmit}
+            buttonLabel={staffStrings.staffRevoke}
+            label={staffStrings.staffRevokeLabel(name)}
+            action={staffStrings.staffRevokeSubmit}
             name={name}
             onConfirm={() => revoke(name)}
           >
-            <p>{strings.staffRevokeText(name)}</p>
+            <p>{staffStrings.staffRevokeText(name)}</p>
           </ConfirmButton>
         ),
     },
   ]
   return (
     <>
-      <h1>{strings.staffTitle}</h1>
-      <p>{strings.staffText}</p>
+      <h1>{staffStrings.staffTitle}</h1>
+      <p>{staffStrings.staffText}</p>
       <ActionForm<Responses['createStaff']>
-        submitLabel={strings.staffCreate}
+        submitLabel={staffStrings.staffCreate}
         fields={STAFF_FIELDS}
         send={(input) => request('POST', '/admin/staff', input)}
-        secretOf={({ name, token }) => ({ name: strings.staffSecret(name), secret: token })}
+        secretOf={({ name, token }) => ({ name: staffStrings.staffSecret(name), secret: token })}
         onDone={staff.reload}
       />
       <QueryView query={staff}>
         {(value) => (
           <Table
-            caption={strings.staffTitle}
+            caption={staffStrings.staffTitle}
             columns={columns}
             rows={value.staff}
             rowKey={({ name, created }) => `${name} ${created}`}
             csv="staff"
             empty={
               <>
-                <p>{strings.staffEmpty}</p>
+                <p>{staffStrings.staffEmpty}</p>
                 <Snippet line="npm run admin -- staff add kim --role support" />
               </>
             }
@@ -126,34 +157,6 @@ export function StaffPage() {
         )}
       </QueryView>
     </>
-  )
-}
-
-const PREFIX_LENGTH = 12
-
-const shortenKeys = (text: string): string =>
-  text.trim().replace(/\bcq[tso]_\w+/g, (key) => key.slice(0, PREFIX_LENGTH))
-
-/** The search field above every operator page. */
-export function SearchField() {
-  const submit = (event: Event) => {
-    event.preventDefault()
-    const form = event.currentTarget as HTMLFormElement
-    const q = shortenKeys(String(new FormData(form).get('q') ?? ''))
-    if (q !== '') navigate(pageUrl('search', { q }))
-    form.reset()
-  }
-  return (
-    <form class="search" onSubmit={submit}>
-      <input
-        name="q"
-        type="search"
-        aria-label={strings.searchLabel}
-        placeholder={strings.searchPlaceholder}
-        autocomplete="off"
-        maxLength={100}
-      />
-    </form>
   )
 }
 

@@ -11,7 +11,10 @@ export const pagesRefusals = 'Rejected requests'
 export const pagesFeed = 'Feed'
 export const pagesSources = 'Sources'
 export const pagesPipelines = 'Pipelines'
+export const pagesMetrics = 'Metrics'
+export const pagesAlerts = 'Alerts'
 export const pagesAudit = 'Audit log'
+export const pagesIncidents = 'Incidents'
 export const pagesStaff = 'Staff'
 
 export const commonNoPage = 'Page not found. Choose one above.'
@@ -36,10 +39,12 @@ export const accountsSearch = 'Part of the name'
 export const accountsAllPlans = 'All'
 export const accountsBalance = 'Balance (credits)'
 export const accountsKeys = 'Keys'
-export const accountsEmpty = 'No matching accounts. Create one:'
-export const accountsNewId = 'New account ID, such as acme'
+export const accountsEmpty = 'No matching accounts. From a terminal:'
+export const accountsNewId = 'Account ID'
+export const accountsNewExample = 'acme'
 export const accountsNewPlan = 'Plan of the new account'
 export const accountsCreate = 'Create account'
+export const accountsCreateSubmit = 'Create this account'
 
 export const accountFiguresBalance = 'Balance (credits)'
 export const accountFiguresHeld = (credits: string) => `${credits} reserved for requests in progress`
@@ -64,16 +69,22 @@ export const accountUsageSummary = (
 export const accountUsageCut = '. The chart shows the first 1,000 rows.'
 export const accountUsageChart = (from: string, to: string) => `Credits by day, ${from} to ${to}`
 export const accountCredits = (amount: string) => `${amount} credits`
+export const accountCreditsAndPlan = 'Credits and plan'
 export const accountTopUp = 'Top up'
 export const accountTopUpCredits = 'Credits to add'
 export const accountTopUpCreditsRule = 'A number such as 5,000 or 0.5'
 export const accountTopUpName = 'Reference without spaces, such as invoice-1'
 export const accountTopUpNameRule = 'No spaces'
+export const accountTopUpDone = (credits: string, balance: string) =>
+  `${credits} credits added. The balance is now ${balance}.`
+export const accountTopUpRepeated = (reference: string) =>
+  `Nothing was added, because the reference ${reference} has already been used.`
 export const accountPlanSelect = 'Move to plan'
 export const accountPlanSubmit = 'Change plan'
 export const accountPlanConfirm = (plan: string) => `Move to ${plan}`
 export const accountPlanText = (before: string, after: string) =>
   `Takes effect immediately: unused credits of ${before} expire, and the first period of ${after} starts with its credits. Any terms agreed with the account no longer apply.`
+export const accountPlanDone = (before: string, after: string) => `Moved from ${before} to ${after}.`
 
 export const keysKind = 'Type'
 export const keysCap = 'Spending limit (credits)'
@@ -124,7 +135,7 @@ export const businessSignUpLinks = 'Sign-up links'
 export const businessSignUpCount = (used: string, max: string) => `${used} of ${max}`
 export const businessSignUpNote = 'in the last 24 hours'
 export const businessCost = 'Platform cost'
-export const businessCostNote = (period: string) => `estimate for a deployment, ${period}`
+export const businessCostNote = 'estimate for a deployment'
 export const businessCostUnknown = 'the block log did not respond'
 export const businessPeriod = (from: string, to: string) => `${from} to ${to}`
 export const businessNoSpend = (from: string, to: string) => `No credits used from ${from} to ${to}.`
@@ -135,7 +146,6 @@ export const businessConnections = 'Open connections'
 export const businessConnectionsNote = 'of clients, last minute'
 export const businessAccounts = 'Accounts'
 export const businessAccountKeys = (count: string) => `with ${count} keys`
-export const businessSpentByDay = 'Credits used by day (UTC)'
 export const businessRefusalsByCode = 'Rejected requests by code'
 export const businessRefusalsHeading = (from: string, to: string) => `Rejected requests by code, ${from} to ${to}`
 export const businessCount = 'Requests'
@@ -165,76 +175,16 @@ export const signUpWarningReserved = 'The rest is reserved for networks that hav
 export const signUpWarningExhausted =
   'Only existing account owners get links now. Raise "perDay" in SIGNUP_SETTINGS, or set "turnstileSiteKey" there.'
 
-export const feedTitle = 'Feed'
-export const feedChain = 'Chain'
-export const feedDisagreements = 'Conflicting blocks'
-export const feedDisagreementsNote = 'different copies of the same block, since the last restart'
-export const feedReaders = 'Readers'
-export const feedReadersNote = 'hubs and relays that follow the log'
-export const feedFeeders = 'Feeders (last 24 hours)'
-export const feedFeedersTable = 'Feeders'
-export const feedColumnsFeeder = 'Feeder'
-export const feedColumnsState = 'State'
-export const feedColumnsHead = 'Node height'
-export const feedColumnsLag = 'Lag (ms)'
-export const feedColumnsUnacked = 'Unacknowledged blocks'
-export const feedColumnsReconnects = 'Reconnects'
-export const feedColumnsMisfits = 'Rejected blocks'
-export const feedColumnsDrifted = 'Drifted books'
-export const feedColumnsLastSeen = 'Last seen'
-export const feedConnected = 'Connected'
-export const feedDisconnected = (why: string) => `Disconnected: ${why}`
-export const feedNoFeeder = 'No feeder is connected. Start one next to the node:'
-export const feedWrongBooks = 'Order-book mismatches'
-export const feedNoWrongBooks = 'No mismatches.'
-export const feedWrongColumnsFeeder = 'Feeder'
-export const feedWrongColumnsCoin = 'Coin'
-export const feedWrongColumnsReason = 'Reason'
-export const feedWrongColumnsHeight = 'Block'
-export const feedWrongColumnsCount = 'Count'
-export const feedWrongColumnsLast = 'Last seen'
-export const feedReset = 'Start a new log'
-export const feedResetText =
-  'Use this after the node has started over. Books and block heights restart, and clients bootstrap again.'
-export const feedResetSubmit = 'Reset the feed'
-export const feedResetConfirm = (chain: string) => `Empties the log of ${chain}. Accounts, keys and the archive stay.`
-
-export const sourcesTitle = 'Sources'
-export const sourcesScope = 'State as seen by the server that served this page. Budgets are shared by all servers.'
-export const sourcesTable = 'Sources of info requests'
-export const sourcesEmpty = 'No source is configured. Set UPSTREAMS in wrangler.toml.'
-export const sourcesColumnsSource = 'Source'
-export const sourcesColumnsState = 'State'
-export const sourcesColumnsLag = 'Lag (ms)'
-export const sourcesColumnsMedian = 'Median latency (ms)'
-export const sourcesColumnsBudget = 'Budget left'
-export const sourcesColumnsLastSuccess = 'Last success (UTC)'
-export const sourcesColumnsLastFailure = 'Last failure (UTC)'
-export const sourcesColumnsFailing = 'Failing types'
-export const sourcesColumnsChain = 'Chain'
-export const sourcesColumnsNode = 'Node'
-export const sourcesColumnsHeight = 'Reported height'
-export const sourcesOk = 'OK'
-export const sourcesBackingOff = (span: string) => `Backing off, ${span} left`
-export const sourcesLate = ', late'
-export const sourcesUnknown = 'Unknown'
-export const sourcesNoBudget = 'Not set'
-export const sourcesBudget = (left: string, perMinute: string) => `${left} of ${perMinute} per minute`
-export const sourcesNever = 'Not yet'
-export const sourcesNoFailure = 'None'
-export const sourcesFailure = (reason: string, type: string, time: string) =>
-  `${reason}${type === '' ? '' : ` (${type})`}, ${time}`
-export const sourcesNodes = 'JSON-RPC nodes'
-export const sourcesNodesTable = 'JSON-RPC nodes by chain'
-export const sourcesNodesEmpty = 'No chain is configured. Set RPC_CHAINS in wrangler.toml.'
-
 export const ordersTitle = 'Orders'
-export const ordersStates = 'States'
-export const ordersAll = 'All'
-export const ordersProvider = 'Payment'
+export const ordersFilters: Readonly<Record<string, string>> = { state: 'States', provider: 'Payment' }
+export const ordersAll: Readonly<Record<string, string>> = { state: 'All', provider: 'Any payment' }
 export const ordersNote = 'Note'
-export const ordersActions = { paid: 'Mark as paid', void: 'Void' } as const
+export const ordersActions = { paid: 'Mark as paid', void: 'Void', refund: 'Record refund' } as const
 export const ordersSubmit = { paid: 'Mark this order as paid', void: 'Void this order' } as const
+export const ordersRefundTitle = (number: string) => `Record a refund of ${number}`
+export const ordersRefundText = (account: string, price: string) =>
+  `For money that you returned to ${account}. This moves no money: it corrects the invoice of ${price}. Credits stay unchanged.`
+export const ordersRefundAmount = (currency: string) => `Refunded so far, in ${currency}`
 export const ordersVoidText = (account: string, price: string) => `${account} can no longer pay ${price}.`
 export const ordersPaidText = (account: string, price: string, credits: string) =>
   `Confirms that you received ${price}. ${account} gets ${credits} credits, once.`
@@ -242,72 +192,6 @@ export const ordersNoteText = (note: string) => ` Note on the order: ${note}.`
 export const ordersEmpty = 'No matching orders. Account owners can place orders if CHECKOUT is enabled.'
 export const ordersNewest = 'Newest'
 export const ordersOlder = 'Older'
-
-export const plansTitle = 'Plans'
-export const plansColumnsPlan = 'Plan'
-export const plansColumnsCredits = 'Credits'
-export const plansColumnsPeriod = 'Billing period'
-export const plansColumnsAccounts = 'Accounts'
-export const plansColumnsInfo = 'Info requests per second'
-export const plansColumnsRest = 'REST requests per second'
-export const plansColumnsConnections = 'Stream connections'
-export const plansColumnsSubscriptions = 'Stream subscriptions'
-export const plansOnce = 'Once'
-export const plansMonthly = 'Monthly'
-export const plansUnlimited = 'No limit'
-export const plansWholeNumber = 'A whole number'
-export const plansPeriods = { '': 'Unchanged (new plans: monthly)', month: 'Monthly', once: 'Once' } as const
-export const plansApply = 'Apply to accounts'
-export const plansApplyLabel = (plan: string) => `Apply to accounts: ${plan}`
-export const plansApplySubmit = 'Apply to its accounts'
-export const plansApplyText =
-  'Accounts on this plan get its limits immediately, and its credits from their next period.'
-export const plansRemove = 'Remove'
-export const plansRemoveLabel = (plan: string) => `Remove ${plan}`
-export const plansRemoveSubmit = 'Remove this plan'
-export const plansRemoveText = 'Accounts can no longer be moved to it. A plan that accounts use cannot be removed.'
-export const plansEmpty = 'No plans.'
-export const plansEdit = 'Create or edit a plan'
-export const plansEditText =
-  'Empty fields stay unchanged. New accounts get the changes immediately; existing accounts get them when you apply the plan.'
-export const plansSave = 'Save plan'
-
-export const auditTitle = 'Audit log'
-export const auditText =
-  'Every action by staff except reading, including failed attempts. Entries are written before the action and never change.'
-export const auditActor = 'Actor'
-export const auditRole = 'Role'
-export const auditAction = 'Action'
-export const auditActionFilter = 'Action, such as revokeKey'
-export const auditTarget = 'Target'
-export const auditResult = 'Result'
-export const auditUnknown = 'Unknown'
-export const auditInput = 'Input'
-export const auditFrom = 'From (UTC)'
-export const auditTo = 'To (UTC)'
-export const auditEmpty = 'No matching entries.'
-
-export const staffTitle = 'Staff'
-export const staffText =
-  'The holder of ADMIN_TOKEN is “operator” and may do everything. Everyone else has a personal token and a role.'
-export const staffName = 'Name'
-export const staffRole = 'Role'
-export const staffRoles = {
-  support: 'Support: read only',
-  billing: 'Billing: read, top up, change account plans',
-  owner: 'Owner: everything',
-} as const
-export const staffCreated = 'Token created'
-export const staffActive = 'Active'
-export const staffRevoked = (time: string) => `Revoked ${time}`
-export const staffRevoke = 'Revoke'
-export const staffRevokeLabel = (name: string) => `Revoke ${name}`
-export const staffRevokeSubmit = 'Revoke this token'
-export const staffRevokeText = (name: string) =>
-  `${name} is signed out everywhere immediately. Their audit entries stay.`
-export const staffCreate = 'Create token'
-export const staffSecret = (name: string) => `The token of ${name}`
-export const staffEmpty = 'No personal tokens yet. From a terminal:'
 
 export const searchLabel = 'Search'
 export const searchPlaceholder = 'Account, key prefix or request ID'

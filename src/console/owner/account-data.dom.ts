@@ -1,4 +1,4 @@
-// Queries of the owner page, and when they reload: after a change, and when the tab returns, because another tab may have
+// Queries of the owner pages, and when they reload: after a change, and when the tab returns, because another tab may have
 // changed something.
 
 import { signal } from '@preact/signals'
@@ -17,8 +17,8 @@ export const spendVersion = signal(0)
 
 export const refreshAll = () => void dataVersion.value++
 
-/** A query of the account's own endpoints that reloads with `refreshAll`. */
-export function useAccountQuery<T>(path: () => string): Query<T> {
+/** A query of the account's own endpoints that reloads with `refreshAll`; null sends nothing. */
+export function useAccountQuery<T>(path: () => string | null): Query<T> {
   return useQuery<T>(() => (dataVersion.value < 0 ? null : path()))
 }
 

@@ -1,7 +1,7 @@
 // Derives what the owner page shows: forecast, key states, chart columns and form input. Invariant: amounts are parsed
 // from exact strings into whole micro-credits, never into fractions.
 
-import { DAY_MS } from '../../core/time.ts'
+import { DAY_MS, HOUR_MS } from '../../core/time.ts'
 import { dateText, dayText, groupedText, timeText } from '../ui/format.ts'
 import type { StackedColumn } from '../ui/stacked-bars.ts'
 import type { Account, Key, Usage } from './responses.ts'
@@ -15,12 +15,28 @@ export function microOf(credits: string): bigint {
   return sign === '-' ? -micro : micro
 }
 
-export function forecastText({ forecast: { ends, why }, credits_a_day: perDay }: Account, nowMs: number): string {
+/** `amount × times / per` of a price such as `19.00`, with as many digits after the point, half a unit rounded up. */
+export function scaledPrice(amount: string, times: bigint, per = 1n): string {
+  const [whole = '', rest = ''] = amount.split('.')
+  const minor = (2n * BigInt(whole + rest) * times + per) / (2n * per)
+  const digits = String(minor).padStart(rest.length + 1, '0')
+  const point = digits.length - rest.length
+  return rest === '' ? digits : `${digits.slice(0, point)}.${digits.slice(point)}`
+}
+
+export function forecastText(
+  { forecast: { ends, why }, credits_a_day: perDay, period }: Account,
+  nowMs: number,
+): string {
+  const atMs = ends ?? nowMs
   switch (why) {
     case 'spent':
       return strings.forecastSpent
     case 'used_up':
-      return strings.forecastUsedUp(dateText(ends ?? nowMs), daysText((ends ?? nowMs) - nowMs))
+      // The end of the plan is not the result of usage.
+      if (microOf(perDay) === 0n) return strings.forecastExpires(dateText(atMs))
+      if (atMs === period?.until) return strings.forecastExpiresFirst(groupedText(perDay), dateText(atMs))
+      return strings.forecastUsedUp(dateText(atMs), daysText(atMs - nowMs))
     case 'unused':
       return strings.forecastUnused
     case 'renewed':
@@ -41,6 +57,9 @@ function stateOf({ revoked, expires, replaced_by: successor }: Key, nowMs: numbe
   return revoked === null ? 'expired' : 'revoked'
 }
 
+/** Whether the key can still be used. */
+export const isActive = (key: Key, nowMs: number): boolean => stateOf(key, nowMs) === 'active'
+
 /** The state of a key, with its time. */
 export function stateText(key: Key, nowMs: number): string {
   const state = stateOf(key, nowMs)
@@ -49,11 +68,20 @@ export function stateText(key: Key, nowMs: number): string {
   return `${text}${key.replaced_by === null ? '' : strings.keysReplacedUntil}`
 }
 
+/** The hour in which a key was last used. Its credits are known up to 15 minutes before the hour. */
+export function lastUsedText({ last_used: hourMs, spent_30_days: spent }: Key, nowMs: number): string {
+  if (hourMs === null) return microOf(spent ?? '0') > 0n ? strings.keysUsed : strings.keysNeverUsed
+  if (nowMs < hourMs + HOUR_MS) return strings.keysJustUsed
+  return strings.keysUsedHour(dateText(hourMs), clockText(hourMs), clockText(hourMs + HOUR_MS))
+}
+
+const clockText = (ms: number) => timeText(ms).slice(11, 16)
+
 /** Keys that match a search by label, prefix, hash or address range; only active ones unless `isAll`. */
 export function filterKeys(keys: readonly Key[], search: string, isAll: boolean, nowMs: number): readonly Key[] {
   const needle = search.trim().toLowerCase()
   return keys.filter((key) => {
-    if (!isAll && stateOf(key, nowMs) !== 'active') return false
+    if (!isAll && !isActive(key, nowMs)) return false
     const texts = [key.label, key.prefix, key.hash, ...(key.ranges ?? [])]
     return needle === '' || texts.some((text) => text.toLowerCase().includes(needle))
   })

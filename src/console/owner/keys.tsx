@@ -1,21 +1,21 @@
 // The keys of the account: search, create, edit, rotate and revoke.
 
-import { useSignal, useSignalEffect } from '@preact/signals'
-import { useEffect, useRef } from 'preact/hooks'
+import { type Signal, useSignal, useSignalEffect } from '@preact/signals'
 import { navigate, urlWith, useParam } from '../address.dom.ts'
-import { type RequestError, request, requestChange } from '../request.dom.ts'
-import { isSecretShown } from '../session.dom.ts'
-import { ConfirmDialog, Dialog, Field } from '../ui/dialog.tsx'
-import { Select } from '../ui/form.tsx'
-import { groupedText, hourText, timeText } from '../ui/format.ts'
+import { nowMs } from '../clock.dom.ts'
+import { useSharedFailure } from '../queries.dom.ts'
+import { type RequestError, request } from '../request.dom.ts'
+import { groupedText, timeText } from '../ui/format.ts'
 import { Button } from '../ui/frame.tsx'
-import { KeyReachNotes } from '../ui/key-reach.tsx'
-import { ErrorNote, infoCurl, Snippet } from '../ui/parts.tsx'
+import { ErrorNote, Reserved, Snippet } from '../ui/parts.tsx'
 import { labelOf } from '../ui/strings.ts'
-import { amountColumn, type Column, Table } from '../ui/table.tsx'
+import { amountColumn, type Column, minorColumns, Table } from '../ui/table.tsx'
+import { Time } from '../ui/time.tsx'
 import { dataVersion, refreshAll, spendVersion } from './account-data.dom.ts'
-import { filterKeys, keyInput, stateText } from './account-view.ts'
-import type { Account, IssuedKey, Key, KeysPage } from './responses.ts'
+import { filterKeys, isActive, lastUsedText, stateText } from './account-view.ts'
+import { BulkRevokeDialog, IssuedKeyDialog, KEY_ACTIONS, type KeyAction, KeyDialog } from './key-dialogs.tsx'
+import type { IssuedKey, Key, KeysPage } from './responses.ts'
+import type { SectionProps } from './section.ts'
 import * as strings from './strings.ts'
 
 const PAGE_SIZE = 1_000
@@ -23,13 +23,21 @@ const PAGE_SIZE = 1_000
 const COLUMNS: readonly Column<Key>[] = [
   { name: strings.keysColumnsKey, text: ({ prefix }) => prefix, render: ({ prefix }) => <code>{prefix}…</code> },
   { name: strings.keysColumnsLabel, text: ({ label }) => label },
-  { name: strings.keysColumnsKind, text: ({ kind }) => strings.keysKinds[kind] },
-  { name: strings.keysColumnsState, text: (key) => stateText(key, Date.now()) },
-  amountColumn(strings.keysColumnsSpent, ({ spent_30_days: spent }) => spent ?? ''),
-  amountColumn(strings.keysColumnsCap, ({ cap }) => cap ?? ''),
+  { name: strings.keysColumnsKind, text: ({ kind }) => strings.keysKinds[kind], isMinor: true },
+  { name: strings.keysColumnsState, text: (key) => stateText(key, nowMs()) },
+  ...minorColumns<Key>(
+    { name: strings.keysColumnsLastUsed, text: (key) => lastUsedText(key, nowMs()) },
+    amountColumn(strings.keysColumnsSpent, ({ spent_30_days: spent }) => spent ?? ''),
+    amountColumn(strings.keysColumnsCap, ({ cap }) => cap ?? ''),
+  ),
+]
+const MORE_COLUMNS: readonly Column<Key>[] = [
   amountColumn(strings.keysColumnsLeft, ({ cap_remaining: left }) => left ?? ''),
-  { name: strings.keysColumnsLastUsed, text: ({ last_used: used }) => (used === null ? '' : hourText(used)) },
-  { name: strings.keysColumnsCreated, text: ({ created }) => timeText(created) },
+  {
+    name: strings.keysColumnsCreated,
+    text: ({ created }) => timeText(created),
+    render: ({ created }) => <Time atMs={created} />,
+  },
   { name: strings.keysColumnsProducts, text: ({ products }) => products.map(labelOf).join(', ') },
   { name: strings.keysColumnsRanges, text: ({ ranges }) => ranges?.join(' ') ?? '' },
 ]
@@ -61,19 +69,23 @@ function useKeys() {
     load().catch(() => {})
     return () => stop.abort()
   })
+  useSharedFailure(error, refreshAll)
   return { keys, counted, error }
 }
 
-const ACTIONS = ['change', 'rotate', 'revoke'] as const
-type KeyAction = 'create' | (typeof ACTIONS)[number]
-
-export function Keys({ account }: { account: Account | null }) {
+export function Keys({ account, owner }: SectionProps) {
   const { keys, counted, error } = useKeys()
   const pending = useSignal<{ action: KeyAction; key: Key | null } | null>(null)
   const issued = useSignal<IssuedKey | null>(null)
+  const selected = useSignal<ReadonlySet<string>>(new Set())
+  const isRevoking = useSignal(false)
   const search = useParam('key').value
   const isAll = useParam('keys').value === 'all'
-  const rows = keys.value === null ? null : filterKeys(keys.value, search, isAll, Date.now())
+  const isFull = useParam('columns').value === 'all'
+  const rows = keys.value === null ? null : filterKeys(keys.value, search, isAll, nowMs())
+  const chosen = rows?.filter((key) => selected.value.has(key.hash) && key.revoked === null) ?? []
+  const manages = account?.manages ?? false
+  const isDeveloper = owner.member_role === 'developer'
   const close = () => {
     pending.value = null
   }
@@ -82,263 +94,148 @@ export function Keys({ account }: { account: Account | null }) {
     close()
     refreshAll()
   }
-  const start = (action: KeyAction, key: Key | null) => () => {
+  const start = (action: KeyAction, key: Key | null) => {
     pending.value = { action, key }
   }
-  const actions: Column<Key> = {
-    name: strings.keysColumnsActions,
-    render: (key) =>
-      key.revoked === null &&
-      (key.replaced_by === null ? ACTIONS : ACTIONS.filter((action) => action !== 'rotate')).map((action) => (
-        <Button
-          key={action}
-          text={strings.keysActions[action]}
-          class="plain"
-          aria-label={`${strings.keysActions[action]} ${key.prefix}`}
-          onClick={start(action, key)}
-        />
-      )),
+  const revoked = () => {
+    isRevoking.value = false
+    selected.value = new Set()
+    refreshAll()
   }
-  const manages = account?.manages ?? false
   return (
-    <section>
-      <h2>{strings.keysTitle}</h2>
-      <div class="beside">
-        <span class="choice">
-          <label for="key-words">{strings.keysFind}</label>
-          <input
-            id="key-words"
-            type="search"
-            placeholder={strings.keysFindHint}
-            value={search}
-            onInput={(event) => navigate(urlWith({ key: event.currentTarget.value }), 'replace')}
-          />
-        </span>
-        <label class="inline">
-          <input
-            type="checkbox"
-            checked={isAll}
-            onChange={(event) => navigate(urlWith({ keys: event.currentTarget.checked ? 'all' : null }))}
-          />{' '}
-          {strings.keysShowInactive}
-        </label>
-        {manages && <Button text={strings.keysCreate} class="main" onClick={start('create', null)} />}
-        {counted.value && (
-          <span class="soft">
-            {strings.keysCount(groupedText(String(counted.value.counted)), groupedText(String(counted.value.at_most)))}
+    <>
+      <div class="title">
+        <h1>{strings.keysTitle}</h1>
+        {manages && (
+          <span class="beside">
+            {chosen.length > 0 && (
+              <Button
+                text={strings.revokeMany(chosen.length)}
+                class="danger"
+                onClick={() => (isRevoking.value = true)}
+              />
+            )}
+            <Button text={strings.keysCreate} class="main" onClick={() => start('create', null)} />
           </span>
         )}
       </div>
       {account?.why_not && <p class="note">{account.why_not}</p>}
+      <KeySearch search={search} isAll={isAll} isFull={isFull} counted={counted.value} />
       <ErrorNote error={error.value} onRetry={refreshAll} />
-      {rows && (
-        <Table
-          caption={strings.keysTable}
-          columns={manages ? [...COLUMNS.slice(0, 4), actions, ...COLUMNS.slice(4)] : COLUMNS}
-          rows={rows}
-          rowKey={({ hash }) => hash}
-          csv="keys"
-          empty={
-            <>
-              <p>{search === '' ? strings.keysNoKeys : strings.keysNotFound}</p>
-              {search === '' && (
-                <Snippet
-                  line={`curl -s ${location.origin}/platform/keys/ -H "Authorization: Bearer $WEIR_SERVICE_KEY" -H 'Content-Type: application/json' -d '{"label":"bot"}'`}
-                />
-              )}
-            </>
-          }
-        />
-      )}
-      {issued.value && <IssuedKeyDialog issued={issued.value} onClose={() => (issued.value = null)} />}
-      <KeyDialog pending={pending.value} onDone={done} onClose={close} />
-    </section>
-  )
-}
-
-interface KeyDialogProps {
-  readonly pending: { readonly action: KeyAction; readonly key: Key | null } | null
-  readonly onDone: (issued: IssuedKey | null) => void
-  readonly onClose: () => void
-}
-
-function KeyDialog({ pending, onDone, onClose }: KeyDialogProps) {
-  if (pending === null) return null
-  const { action, key } = pending
-  if (action === 'create' || key === null) return <KeyForm onDone={onDone} onClose={onClose} />
-  if (action === 'change') return <KeyForm known={key} onDone={onDone} onClose={onClose} />
-  if (action === 'rotate') return <RotateForm of={key} onDone={onDone} onClose={onClose} />
-  const revoke = () => requestChange('DELETE', `/platform/keys/${key.hash}`, undefined, () => onDone(null))
-  return (
-    <ConfirmDialog action={strings.revokeSubmit} name={key.prefix} onConfirm={revoke} onClose={onClose}>
-      <p>
-        <code>{key.prefix}…</code>
-        {strings.revokeText}
-      </p>
-      <KeyReachNotes path={`/platform/keys/${key.hash}/reach`} canAdopt />
-    </ConfirmDialog>
-  )
-}
-
-const PRODUCTS = ['info', 'stream', 'rpc', 'graphql', 'data', 'platform']
-
-interface KeyFormProps {
-  /** The key to edit. If it is omitted, a key is created. */
-  readonly known?: Key
-  readonly onDone: (issued: IssuedKey | null) => void
-  readonly onClose: () => void
-}
-
-function KeyForm({ known, onDone, onClose }: KeyFormProps) {
-  const label = useSignal(known?.label ?? '')
-  const kind = useSignal<string>(known?.kind ?? 'api')
-  const products = useSignal<readonly string[]>(known?.products ?? PRODUCTS)
-  const cap = useSignal(known?.cap ?? '')
-  const pipelines = useSignal<string>(known?.pipelines ?? '')
-  const ranges = useSignal(known?.ranges?.join(' ') ?? '')
-  const expires = useSignal(known?.expires ? new Date(known.expires).toISOString().slice(0, 10) : '')
-  // One idempotency key per dialog: a second click, or a retry after a lost response, creates no second key.
-  const request = useRef(crypto.getRandomValues(new Uint32Array(4)).join('-'))
-  const isApi = kind.value === 'api'
-  const send = () => {
-    const pipelineScope = isApi ? '' : pipelines.value
-    const bounds = { cap: cap.value, ranges: ranges.value, pipelines: pipelineScope, expires: expires.value }
-    const fields = { label: label.value, ...bounds }
-    const input = keyInput(fields, isApi ? products.value : ['platform'], known)
-    return known
-      ? requestChange<IssuedKey>('PATCH', `/platform/keys/${known.hash}`, input, () => onDone(null))
-      : requestChange<IssuedKey>(
-          'POST',
-          '/platform/keys/',
-          { ...input, kind: kind.value, idempotency_key: request.current },
-          onDone,
-        )
-  }
-  const toggle = (product: string) => () => {
-    const has = products.value.includes(product)
-    products.value = has ? products.value.filter((each) => each !== product) : [...products.value, product]
-  }
-  const set = (of: { value: string }) => (text: string) => {
-    of.value = text
-  }
-  return (
-    <Dialog
-      title={known ? strings.keyFormEditTitle(known.prefix) : strings.keysCreate}
-      submitLabel={known ? strings.keyFormSave : strings.keysCreate}
-      onSend={send}
-      onClose={onClose}
-    >
-      <Field label={strings.keyFormLabel} hint={strings.keyFormLabelHint} value={label.value} onText={set(label)} />
-      {!known && (
-        <p>
-          <Select label={strings.keyFormKind} value={kind.value} options={strings.keyFormKinds} onSelect={set(kind)} />
-        </p>
-      )}
-      {isApi && (
-        <fieldset>
-          <legend>{strings.keyFormProducts}</legend>
-          {PRODUCTS.map((product) => (
-            <label class="inline" key={product}>
-              <input type="checkbox" checked={products.value.includes(product)} onChange={toggle(product)} />{' '}
-              {labelOf(product)}
-            </label>
-          ))}
-        </fieldset>
-      )}
-      {!isApi && (
-        <p>
-          <Select
-            label={strings.keyFormPipelines}
-            value={pipelines.value}
-            options={
-              known
-                ? { own: strings.keyFormPipelineOptions.own, all: strings.keyFormPipelineOptions.all }
-                : strings.keyFormPipelineOptions
-            }
-            onSelect={set(pipelines)}
+      <Reserved height={320} isLoading={rows === null && error.value === null}>
+        {rows && (
+          <Table
+            caption={strings.keysTable}
+            columns={[
+              ...(manages ? [selectColumn(selected, isDeveloper)] : []),
+              ...COLUMNS,
+              ...MORE_COLUMNS.map((column) => ({ ...column, isHidden: !isFull })),
+              ...(manages ? [actionColumn(start, isDeveloper)] : []),
+            ]}
+            rows={rows}
+            rowKey={({ hash }) => hash}
+            csv="keys"
+            empty={<NoKeys isSearch={search !== ''} />}
           />
-        </p>
+        )}
+      </Reserved>
+      {issued.value && <IssuedKeyDialog issued={issued.value} onClose={() => (issued.value = null)} />}
+      <KeyDialog pending={pending.value} isApiOnly={isDeveloper} onDone={done} onClose={close} />
+      {isRevoking.value && (
+        <BulkRevokeDialog keys={chosen} onDone={revoked} onClose={() => (isRevoking.value = false)} />
       )}
-      <Field label={strings.keyFormCap} hint={strings.keyFormCapHint} value={cap.value} onText={set(cap)} />
-      <Field label={strings.keyFormRanges} hint={strings.keyFormRangesHint} value={ranges.value} onText={set(ranges)} />
-      <Field
-        label={strings.keyFormExpires}
-        hint={strings.keyFormExpiresHint}
-        isDay
-        value={expires.value}
-        onText={set(expires)}
-      />
-    </Dialog>
+    </>
   )
 }
 
-interface RotateProps {
-  readonly of: Key
-  readonly onDone: (issued: IssuedKey | null) => void
-  readonly onClose: () => void
+interface KeySearchProps {
+  readonly search: string
+  readonly isAll: boolean
+  readonly isFull: boolean
+  readonly counted: KeysPage | null
 }
 
-function RotateForm({ of, onDone, onClose }: RotateProps) {
-  const grace = useSignal('86400')
-  const request = useRef(crypto.getRandomValues(new Uint32Array(4)).join('-'))
-  const send = () => {
-    const body = { grace_seconds: Number(grace.value), idempotency_key: request.current }
-    return requestChange<IssuedKey>('POST', `/platform/keys/${of.hash}/rotate`, body, onDone)
-  }
-  return (
-    <Dialog
-      title={strings.rotateTitle(of.prefix, of.label)}
-      submitLabel={strings.rotateSubmit}
-      onSend={send}
-      onClose={onClose}
-    >
-      <p>{strings.rotateText}</p>
-      <Select
-        label={strings.rotateGrace}
-        value={grace.value}
-        options={strings.rotateGraces}
-        onSelect={(seconds) => {
-          grace.value = seconds
+const KeySearch = ({ search, isAll, isFull, counted }: KeySearchProps) => (
+  <div class="beside">
+    <span class="choice">
+      <label for="key-words">{strings.keysFind}</label>
+      <input
+        id="key-words"
+        type="search"
+        placeholder={strings.keysFindHint}
+        value={search}
+        onInput={(event) => navigate(urlWith({ key: event.currentTarget.value }), 'replace')}
+      />
+    </span>
+    <label class="inline">
+      <input
+        type="checkbox"
+        checked={isAll}
+        onChange={(event) => navigate(urlWith({ keys: event.currentTarget.checked ? 'all' : null }))}
+      />{' '}
+      {strings.keysShowInactive}
+    </label>
+    <label class="inline">
+      <input
+        type="checkbox"
+        checked={isFull}
+        onChange={(event) => navigate(urlWith({ columns: event.currentTarget.checked ? 'all' : null }))}
+      />{' '}
+      {strings.keysShowColumns}
+    </label>
+    {counted && (
+      <span class="soft">
+        {strings.keysCount(groupedText(String(counted.counted)), groupedText(String(counted.at_most)))}
+      </span>
+    )}
+  </div>
+)
+
+const NoKeys = ({ isSearch }: { readonly isSearch: boolean }) => (
+  <>
+    <p>{isSearch ? strings.keysNotFound : strings.keysNoKeys}</p>
+    {!isSearch && (
+      <Snippet
+        line={`curl -s ${location.origin}/platform/keys/ -H "Authorization: Bearer $WEIR_SERVICE_KEY" -H 'Content-Type: application/json' -d '{"label":"bot"}'`}
+      />
+    )}
+  </>
+)
+
+/** Developers change API keys only. */
+const isFixed = (key: Key, isDeveloper: boolean) => isDeveloper && key.kind === 'service'
+
+const selectColumn = (selected: Signal<ReadonlySet<string>>, isDeveloper: boolean): Column<Key> => ({
+  name: strings.keysColumnsSelect,
+  render: (key) =>
+    isActive(key, nowMs()) &&
+    !isFixed(key, isDeveloper) && (
+      <input
+        type="checkbox"
+        aria-label={strings.keysSelect(key.prefix)}
+        checked={selected.value.has(key.hash)}
+        onChange={({ currentTarget: { checked } }) => {
+          const next = new Set(selected.value)
+          if (checked) next.add(key.hash)
+          else next.delete(key.hash)
+          selected.value = next
         }}
       />
-    </Dialog>
-  )
-}
+    ),
+})
 
-function IssuedKeyDialog({ issued, onClose }: { issued: IssuedKey; onClose: () => void }) {
-  const { key, prefix, label, warnings = [], old_key_ends: ends } = issued
-  // Rotation may have replaced the key of this session; keep the page until the secret is closed.
-  useEffect(() => {
-    isSecretShown.value = true
-    return () => {
-      isSecretShown.value = false
-    }
-  }, [])
-  return (
-    <Dialog
-      title={key ? strings.issuedTitles[key.startsWith('cqs_') ? 'service' : 'api'] : strings.issuedRepeatedTitle}
-      onClose={onClose}
-    >
-      {key ? (
-        <>
-          <p>{strings.issuedText}</p>
-          <Snippet line={key} />
-          {key.startsWith('cqt_') && (
-            <>
-              <p>{strings.issuedTest}</p>
-              <Snippet line={infoCurl('{"type":"allMids"}', `'Authorization: Bearer ${key}'`)} />
-            </>
-          )}
-        </>
-      ) : (
-        <p>{strings.issuedRepeated(prefix, label)}</p>
-      )}
-      {ends !== undefined && <p>{strings.issuedOldKeyEnds(timeText(ends))}</p>}
-      {warnings.map((text) => (
-        <p class="note trouble" key={text}>
-          {text}
-        </p>
-      ))}
-    </Dialog>
-  )
-}
+const actionColumn = (start: (action: KeyAction, key: Key) => void, isDeveloper: boolean): Column<Key> => ({
+  name: strings.keysColumnsActions,
+  render: (key) =>
+    key.revoked === null &&
+    !isFixed(key, isDeveloper) &&
+    (key.replaced_by === null ? KEY_ACTIONS : KEY_ACTIONS.filter((action) => action !== 'rotate')).map((action) => (
+      <Button
+        key={action}
+        text={strings.keysActions[action]}
+        class="plain"
+        aria-label={`${strings.keysActions[action]} ${key.prefix}`}
+        onClick={() => start(action, key)}
+      />
+    )),
+})

@@ -1,9 +1,35 @@
-// Text of the owner page, by section.
+// Text of the owner pages, by section.
 
-export const accountPage = 'Account'
+export const pagesHome = 'Home'
+export const pagesUsage = 'Usage'
+export const pagesLogs = 'Logs'
+export const pagesActivity = 'Activity'
+export const pagesKeys = 'Keys'
+export const pagesPipelines = 'Pipelines'
+export const pagesData = 'Data'
+export const pagesExplorer = 'API explorer'
+export const pagesGraphql = 'GraphQL'
+export const pagesBilling = 'Billing'
+export const pagesAlerts = 'Alerts'
+export const pagesTeam = 'Team'
+export const pagesSettings = 'Settings'
+export const pagesNone = 'Page not found. Choose one from the menu.'
+export const groupsData = 'Data delivery'
+export const groupsAccount = 'Account'
+
+export const startTitle = 'Get started'
+export const startHide = 'Hide'
+export const startDone = ' (done)'
+export const startCall = 'Make your first call'
+export const startStream = 'Open your first stream'
+export const startAlert = 'Set up your first alert'
+export const startAlertLink = 'Add an alert'
+
 export const accountPlanChanged = (before: string, after: string) =>
   `The plan of this account changed from ${before} to ${after} while this page was open. Limits and credits below are those of ${after}.`
 
+export const creditsTitle = 'Credit balance'
+export const creditsTopUp = 'Top up'
 export const creditsBalance = 'Credits left'
 export const creditsDaily = 'Average daily usage (7 days)'
 export const creditsTotal = 'Total credits used'
@@ -17,8 +43,10 @@ export const creditsRenewal = (credits: string) => ` It renews with ${credits} c
 export const creditsChart = (since: string | undefined, now: string) =>
   `Credit balance per day since ${since} UTC; now ${now}`
 export const creditsChartForecast = (until: string) => `; forecast until ${until}`
-export const creditsCaption = (max: string) => `Credit balance, up to ${max}`
-export const creditsCaptionForecast = ' · dashed: forecast'
+export const creditsCaption = 'Credit balance'
+export const creditsCaptionForecast = (until: string) => ` · dashed: forecast until ${until}`
+export const creditsForecast = 'Balance'
+export const creditsForecastAt = (date: string) => `${date} (forecast)`
 export const creditsShowDays = 'Show daily data'
 export const creditsTable = 'Credit balance by day'
 export const creditsColumnsDay = 'Day (UTC)'
@@ -31,14 +59,19 @@ export const creditsColumnsClosing = 'Closing'
 export const forecastSpent = 'No credits left. Requests are rejected until you top up or the plan renews.'
 export const forecastUsedUp = (date: string, span: string) =>
   `At your current rate, credits last until ${date} (${span}).`
+export const forecastExpires = (date: string) => `No recent usage. Your credits expire on ${date}.`
+export const forecastExpiresFirst = (perDay: string, date: string) =>
+  `At ${perDay} credits per day, your credits last until the plan ends on ${date}.`
 export const forecastUnused = 'No recent usage.'
-export const forecastRenewed = (perDay: string) => `You use ${perDay} credits per day, less than your plan provides.`
+export const forecastRenewed = (perDay: string) =>
+  `You use ${perDay} ${perDay === '1' ? 'credit' : 'credits'} per day, less than your plan provides.`
 export const forecastFar = (perDay: string) => `At ${perDay} credits per day, your credits last more than ten years.`
 export const forecastDays = (count: number) => (count === 1 ? '1 day' : `${count.toLocaleString('en')} days`)
 export const forecastHours = 'less than a day'
 
 export const usageTitle = 'Usage'
-export const usagePeriod = (from: string, to: string) => `, ${from} to ${to} UTC`
+export const usagePeriod = (from: string, to: string) => `${from} to ${to} UTC`
+export const usageMore = 'All usage'
 export const usageDuration = 'Period'
 export const usageDurations = { 1: '1 month', 3: '3 months', 6: '6 months', 12: '12 months' } as const
 export const usageGroup = 'Group by'
@@ -71,6 +104,7 @@ export const limitsColumnsMax = 'Maximum'
 export const limitsColumnsUsed = 'Used'
 export const limitsPerConnection = 'per connection'
 export const limitsUnlimited = 'No limit'
+export const limitsOwnRequests = 'Requests of this page count toward the limits.'
 export const limitsUsed = (limit: string, share: string) => `${limit}: ${share} used`
 
 export const KEY_ENDS = {
@@ -90,7 +124,13 @@ export const keysColumnsSpent = 'Credits used (30 days)'
 export const keysColumnsCap = 'Spending limit'
 export const keysColumnsLeft = 'Cap remaining'
 export const keysColumnsLastUsed = 'Last used'
-export const keysColumnsCreated = 'Created (UTC)'
+export const keysNeverUsed = 'Never'
+export const keysUsed = 'Recently'
+export const keysJustUsed = 'Within the last hour'
+export const keysUsedHour = (date: string, from: string, to: string) => `${date}, ${from}–${to} UTC`
+export const keysColumnsCreated = 'Created'
+export const keysColumnsSelect = 'Select'
+export const keysSelect = (prefix: string) => `Select ${prefix}`
 export const keysColumnsProducts = 'Products'
 export const keysColumnsRanges = 'Allowed IP addresses'
 export const keysKinds = { api: 'API key', service: 'Service key' } as const
@@ -100,6 +140,7 @@ export const keysReplacedUntil = ' (replaced)'
 export const keysFind = 'Find'
 export const keysFindHint = 'Label, prefix or IP address'
 export const keysShowInactive = 'Show inactive keys'
+export const keysShowColumns = 'Show all columns'
 export const keysCreate = 'Create key'
 export const keysCount = (used: string, max: string) => `${used} of ${max} keys`
 export const keysActions = { change: 'Edit', rotate: 'Rotate', revoke: 'Revoke' } as const
@@ -143,120 +184,22 @@ export const revokeSubmit = 'Revoke this key'
 export const revokeText =
   ' stops working within 30 seconds; open connections close within a minute. This can’t be undone. If you signed in with this key, you will be signed out.'
 
+export const revokeMany = (count: number) =>
+  count === 0 ? 'Revoke selected' : `Revoke ${count === 1 ? '1 key' : `${count.toLocaleString('en')} keys`}`
+export const revokeManyName = (count: number) => (count === 1 ? '1 key' : `${count.toLocaleString('en')} keys`)
+export const revokeManyText =
+  'These keys stop working within 30 seconds; open connections close within a minute. This can’t be undone. Pipelines that are charged to them pause.'
+export const revokeManyDone = (done: number, all: number) => `${done} of ${all} revoked`
+
 export const issuedTitles = { api: 'Save your API key', service: 'Save your service key' } as const
 export const issuedText = 'Copy it now. You won’t be able to see it again.'
-export const issuedTest = 'Send a test request from a terminal. The call appears on this page within a minute:'
 export const issuedRepeatedTitle = 'Key already created'
 export const issuedRepeated = (prefix: string, label: string) =>
   `An earlier request created ${prefix}… ${label}, but its response was lost and the key can’t be shown again. Rotate it, or revoke it and create a new one.`
 export const issuedOldKeyEnds = (time: string) => `The old key stops working on ${time} UTC.`
 
-export const streamsTitle = 'Active connections'
-export const streamsSummary = (connections: number, subscriptions: number, credits: string) =>
-  `${connections} connections, ${subscriptions} subscriptions, ${credits} credits per minute`
-export const streamsRefresh = 'Refresh'
-export const streamsTable = 'Active subscriptions, most expensive first'
-export const streamsColumnsChannel = 'Channel'
-export const streamsColumnsBody = 'Subscription'
-export const streamsColumnsKey = 'Key'
-export const streamsColumnsSince = 'Since (UTC)'
-export const streamsColumnsCredits = 'Credits per minute'
-export const streamsEmpty = 'No active connections. Watch an order book in a terminal:'
-
-export const refusalsTitle = 'Rejected requests'
-export const refusalsCode = 'Code'
-export const refusalsAllCodes = 'All'
-export const refusalsCodeCount = (code: string, count: string) => `${code} (${count} in 24 h)`
-export const refusalsRefresh = 'Refresh'
-export const refusalsTable = 'The last 50 rejected requests'
-export const refusalsColumnsTime = 'Time (UTC)'
-export const refusalsColumnsKey = 'Key'
-export const refusalsColumnsProduct = 'Product'
-export const refusalsColumnsType = 'Endpoint'
-export const refusalsColumnsCode = 'Code'
-export const refusalsColumnsReason = 'Reason'
-export const refusalsColumnsRequest = 'Request ID'
-export const refusalsEmpty = 'No rejected requests. Send an invalid request to see how it appears:'
-
-export const webhookTitle = 'Webhook'
-export const webhookNone = 'Get notified when credits run low.'
-export const webhookAdd = 'Add webhook'
-export const webhookNotified = (thresholds: string) => ` is notified below ${thresholds}`
-export const webhookNext = (thresholds: string) => `; next at ${thresholds}`
-export const webhookTest = 'Send test event'
-export const webhookDelivered = (answer: string) => `Test event delivered: ${answer}.`
-export const webhookNotDelivered = (answer: string) => `Test event not delivered: ${answer}.`
-export const webhookEdit = 'Edit'
-export const webhookRemove = 'Remove webhook'
-export const webhookRemoveText = 'Undelivered events are dropped. A new webhook gets a new signing secret.'
-export const webhookRemoveName = 'webhook'
-export const webhookTable = 'The last 100 events'
-export const webhookColumnsTime = 'Time (UTC)'
-export const webhookColumnsThreshold = 'Threshold'
-export const webhookColumnsState = 'State'
-export const webhookColumnsAttempts = 'Attempts'
-export const webhookColumnsResponse = 'Response'
-export const webhookColumnsEvent = 'Event ID'
-export const webhookCreditsBelow = (threshold: string) => `Credits below ${threshold}`
-export const webhookEmpty = 'No events yet. Send a test event.'
-export const webhookSave = 'Save'
-export const webhookUrl = 'URL'
-export const webhookUrlHint = 'https://…'
-export const webhookThresholds = 'Thresholds'
-export const webhookThresholdsHint = 'Credits, or percentages of the largest balance in the period'
-export const webhookNewSecret = 'Generate a new secret'
-export const webhookSecretTitle = 'Save your signing secret'
-export const webhookSecretText =
-  'Verify events with it, as described by Standard Webhooks. Copy it now. You won’t be able to see it again.'
-
-export const topUpTitle = 'Top up'
-export const topUpTable = 'Orders'
-export const topUpEmpty = 'No orders yet.'
-export const topUpStripe = 'Pay with Stripe. Credits arrive as soon as Stripe confirms the payment and do not expire.'
-export const topUpManual = 'You get an invoice. Credits arrive when it is paid and do not expire.'
-export const topUpPackage = (credits: string, price: string) => `${credits} credits for ${price}`
-export const topUpLots = (credits: string, price: string, max: string) =>
-  `Custom amount (${credits} credits = ${price}, up to ${max} lots)`
-export const topUpOrder = 'Order'
-export const topUpDialog = 'Order credits'
-export const topUpSubmit = { stripe: 'Continue to payment', manual: 'Request invoice' } as const
-export const topUpPackageSummary = (credits: string, price: string) => `${credits} credits for ${price}.`
-export const topUpLotsSummary = (credits: string, count: string, price: string) =>
-  `${credits} credits for ${count} × ${price}.`
-export const topUpPay = 'Pay'
-export const topUpInvoice = (number: string, account: string) => `Invoice ${number}: ${account}`
-export const topUpOrderLabel = (number: string) => `Order ${number}`
-export const topUpSumsCreated = 'Ordered (UTC)'
-export const topUpSumsCredits = 'Credits'
-export const topUpSumsAmount = 'Amount'
-export const topUpSumsState = 'State'
-export const topUpContact = 'Contact the operator of this gateway for payment details.'
-export const topUpReference = (number: string) => ` Use ${number} as the payment reference.`
-export const topUpPrint = 'Print or save as PDF'
-export const topUpClose = 'Close'
-
-export const invoicesTitle = 'Monthly invoices'
-export const invoicesTable = 'Monthly statements'
-export const invoicesMonth = 'Month (UTC)'
-export const invoicesSoFar = 'so far'
-export const invoicesEmpty = 'No credits granted or charged yet.'
-export const invoicesLabel = (month: string) => `Invoice ${month}`
-export const invoicesHeading = (account: string, from: string, to: string) => `${account}: ${from} to ${to} UTC`
-export const invoicesHeadingSoFar = ', so far'
-export const invoicesSumsOpening = 'Opening balance'
-export const invoicesSumsExpired = 'Expired'
-export const invoicesSumsCharged = 'Charged'
-export const invoicesSumsClosing = 'Closing balance'
-export const invoicesGrant = (time: string) => `Grant, ${time}`
-export const invoicesPlan = (plan: string, time: string) => `Plan ${plan}, ${time}`
-export const invoicesLines = (month: string) => `Invoice lines of ${month}`
-export const invoicesColumnsProduct = 'Product'
-export const invoicesColumnsType = 'Endpoint'
-export const invoicesColumnsKey = 'Key'
-export const invoicesColumnsLabel = 'Label'
-export const invoicesColumnsCount = 'Count'
-export const invoicesColumnsCredits = 'Credits'
-export const invoicesNoLines = 'No usage.'
-export const invoicesWrittenOff = (charged: string, lost: string) =>
-  `The lines add up to ${charged} credits charged and ${lost} written off. Written-off usage was served after the balance reached zero.`
-export const invoicesCsv = 'Export CSV'
+export const settingsAccount = 'Account'
+export const settingsName = 'Name'
+export const settingsSignedIn = 'Signed in as'
+export const settingsSessionEnds = 'Session ends'
+export const settingsUtc = (time: string) => `${time} UTC`

@@ -1,8 +1,8 @@
 // Parts of `GET /status` that the public status page and the operator pages share.
 
-import { useEffect } from 'preact/hooks'
 import type * as z from 'zod'
 import type { StatusShape } from '../../protocol/feed/status-shape.ts'
+import { usePolling } from '../polling.dom.ts'
 import { useQuery } from '../queries.dom.ts'
 import { groupedText, timeText } from '../ui/format.ts'
 import type { Figure } from '../ui/parts.tsx'
@@ -47,8 +47,8 @@ export const heightFigure = ({ height, durable }: Status): Figure => ({
 
 export const archiveFigure = ({ archive }: Status): Figure => ({
   name: FEED.archived,
-  value: archive?.height == null ? '–' : countText(archive.height),
-  note: archive === null ? FEED.noArchive : FEED.behind(archive.behind === null ? '?' : countText(archive.behind)),
+  value: archive === null ? '–' : archive.height === null ? FEED.notArchived : countText(archive.height),
+  note: archive === null ? FEED.noArchive : archive.behind === null ? null : FEED.behind(countText(archive.behind)),
 })
 
 export function BlockAges({ regions }: { regions: readonly Region[] }) {
@@ -79,14 +79,8 @@ export type ChainNode = Status['chains'][number]['nodes'][number]
 
 const REFRESH_MS = 5_000
 
-/** Reloads every few seconds while the page is visible. */
 export function useStatus() {
   const status = useQuery<Status>(() => '/status')
-  useEffect(() => {
-    const timer = setInterval(() => {
-      if (document.visibilityState === 'visible') status.reload()
-    }, REFRESH_MS)
-    return () => clearInterval(timer)
-  }, [])
+  usePolling(status, REFRESH_MS)
   return status
 }

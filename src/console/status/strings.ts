@@ -1,5 +1,16 @@
 // Text of the status page, and of the parts that the operator pages share with it.
 
+/** Names of components. */
+export const COMPONENT_NAMES = {
+  api: 'API',
+  streams: 'Streams',
+  archive: 'Archive',
+  pipelines: 'Pipelines',
+  json_rpc: 'JSON-RPC',
+} as const
+
+export const INCIDENT_KIND_NAMES = { incident: 'Incident', maintenance: 'Planned maintenance' } as const
+
 export const STATUS = {
   title: 'Status',
   feed: (chain: string) => `The feed of ${chain} is `,
@@ -24,6 +35,7 @@ export const FEED = {
   stored: (height: string) => `stored up to ${height}`,
   archived: 'Archived up to',
   noArchive: 'No archive is configured',
+  notArchived: 'Not yet',
   behind: (blocks: string) => `${blocks} blocks behind`,
   ages: 'Block age on delivery by region (last minute)',
   agesTable: 'Block age by region',

@@ -1,16 +1,32 @@
-// A stacked bar chart with a legend. A table next to it shows the numbers.
+// A stacked bar chart per day with a legend. A table next to it shows the numbers.
 
-import { type StackedColumn, stackedBars } from './stacked-bars.ts'
+import { Chart, HEIGHT, Swatch, WIDTH } from './chart.tsx'
+import { axisSteps, dayMarks } from './chart-scale.ts'
+import { compactText, shortDayText } from './format.ts'
+import { type StackedColumn, stackedBars, sumOf } from './stacked-bars.ts'
+import { BARS } from './strings.ts'
+
+/** Texts of columns, by the time of their start. */
+export interface ColumnAxis {
+  readonly titleOf: (ms: number) => string
+  readonly isMarked: (ms: number) => boolean
+  readonly markOf: (ms: number) => string
+}
 
 interface BarsProps {
   readonly label: string
+  /** One per UTC day, or per step of `axis`; the name is the day or an ISO time. */
   readonly columns: readonly StackedColumn[]
+  /** Default: days. */
+  readonly axis?: ColumnAxis
   readonly parts: readonly string[]
   readonly valueText: (value: number) => string
+  /** Text of a round value at the axis. */
+  readonly stepText?: (value: number) => string
 }
 
-const HEIGHT = 120
-const STEP = 12
+const MARKS = 6
+const OTHER_COLOR = 'light-dark(#616b70, #98a3a8)'
 const COLORS = [
   'light-dark(#0b6e75, #3fb3bb)',
   'light-dark(#c26a1b, #e39a55)',
@@ -19,49 +35,64 @@ const COLORS = [
   'light-dark(#b03060, #e77fa5)',
   'light-dark(#2864a8, #78ace6)',
   'light-dark(#7d6608, #cbb454)',
-  'light-dark(#616b70, #98a3a8)',
+  OTHER_COLOR,
 ]
 
-export function Bars({ label, columns, parts, valueText }: BarsProps) {
-  const bars = stackedBars(columns, parts, HEIGHT)
-  const fillOf = (part: string) => COLORS[parts.indexOf(part) % COLORS.length]
+/** Color of a series by its index. */
+export const seriesColor = (index: number) => COLORS[index % COLORS.length] ?? OTHER_COLOR
+
+export function Bars({ label, columns, axis, parts, valueText, stepText = compactText }: BarsProps) {
+  const sums = columns.map((column) => sumOf(column, parts))
+  const steps = axisSteps(Math.max(...sums, 0))
+  const bars = stackedBars(columns, parts, HEIGHT, steps.at(-1))
+  const step = WIDTH / Math.max(columns.length, 1)
+  const gap = Math.min(step * 0.2, 4)
+  const colorOf = (part: string) => seriesColor(parts.indexOf(part))
+  const middleOf = (column: number) => (column + 0.5) / Math.max(columns.length, 1)
+  const times = columns.map(({ name }) => Date.parse(name))
+  const days = times.length === 0 || axis ? [] : dayMarks(times[0] ?? 0, times.at(-1) ?? 0, MARKS)
+  const { titleOf, isMarked, markOf } = axis ?? {
+    titleOf: shortDayText,
+    isMarked: (ms: number) => days.includes(ms),
+    markOf: shortDayText,
+  }
   return (
-    <figure class="bars">
-      <svg
-        role="img"
-        aria-label={label}
-        viewBox={`0 0 ${Math.max(columns.length, 1) * STEP} ${HEIGHT}`}
-        preserveAspectRatio="none"
-      >
-        {bars.map(({ column, part, y, height }) => (
-          <rect
-            key={`${column} ${part}`}
-            fill={fillOf(part)}
-            x={column * STEP + 1}
-            y={y}
-            width={STEP - 2}
-            height={height}
-          >
-            <title>
-              {columns[column]?.name}: {part} {valueText(columns[column]?.parts[part] ?? 0)}
-            </title>
-          </rect>
-        ))}
-      </svg>
-      <figcaption>
-        <span>{columns[0]?.name}</span>
-        <ul>
+    <Chart
+      label={label}
+      steps={steps}
+      stepText={stepText}
+      marks={times.flatMap((ms, i) => (isMarked(ms) ? [{ at: middleOf(i), text: markOf(ms) }] : []))}
+      points={columns.map((column, i) => ({
+        at: middleOf(i),
+        title: titleOf(times[i] ?? 0),
+        rows: [
+          { name: BARS.total, text: valueText(sums[i] ?? 0) },
+          ...parts
+            .filter((part) => (column.parts[part] ?? 0) > 0)
+            .map((part) => ({ name: part, text: valueText(column.parts[part] ?? 0), color: colorOf(part) })),
+        ],
+      }))}
+      legend={
+        <ul class="legend">
           {parts.map((part) => (
             <li key={part}>
-              <svg class="swatch" viewBox="0 0 10 10" aria-hidden="true">
-                <rect fill={fillOf(part)} width="10" height="10" />
-              </svg>
+              <Swatch color={colorOf(part)} />
               {part}
             </li>
           ))}
         </ul>
-        <span>{columns.at(-1)?.name}</span>
-      </figcaption>
-    </figure>
+      }
+    >
+      {bars.map(({ column, part, y, height }) => (
+        <rect
+          key={`${column} ${part}`}
+          fill={colorOf(part)}
+          x={column * step + gap / 2}
+          y={y}
+          width={step - gap}
+          height={height}
+        />
+      ))}
+    </Chart>
   )
 }

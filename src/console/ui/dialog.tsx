@@ -62,6 +62,7 @@ export function Dialog({
 
 interface ConfirmDialogProps {
   readonly action: string
+  readonly submitClass?: 'main' | 'danger'
   readonly name: string
   readonly children: ComponentChildren
   /** Null on success; the dialog then closes. */
@@ -69,7 +70,14 @@ interface ConfirmDialogProps {
   readonly onClose: () => void
 }
 
-export function ConfirmDialog({ action, name, children, onConfirm, onClose }: ConfirmDialogProps) {
+export function ConfirmDialog({
+  action,
+  submitClass = 'danger',
+  name,
+  children,
+  onConfirm,
+  onClose,
+}: ConfirmDialogProps) {
   const typed = useSignal('')
   const id = useId()
   const confirm = async () => {
@@ -82,7 +90,7 @@ export function ConfirmDialog({ action, name, children, onConfirm, onClose }: Co
     <Dialog
       title={action}
       submitLabel={action}
-      submitClass="danger"
+      submitClass={submitClass}
       isIncomplete={isIncomplete}
       onSend={confirm}
       onClose={onClose}
@@ -102,7 +110,7 @@ interface ConfirmButtonProps extends Omit<ConfirmDialogProps, 'onClose'> {
   readonly buttonLabel: string
   /** Accessible name, needed if the text alone is ambiguous. */
   readonly label?: string
-  readonly kind?: 'plain' | 'danger'
+  readonly kind?: 'plain' | 'danger' | 'plain danger'
 }
 
 /** A button with a confirmation dialog. */
@@ -123,9 +131,10 @@ interface FieldProps {
   /** Shows a date picker; days are UTC. */
   readonly isDay?: boolean
   readonly hint?: string
+  readonly placeholder?: string
 }
 
-export function Field({ label, value, onText, isDay = false, hint }: FieldProps) {
+export function Field({ label, value, onText, isDay = false, hint, placeholder }: FieldProps) {
   const id = useId()
   const own = { id, value, onInput: (event: { currentTarget: HTMLInputElement }) => onText(event.currentTarget.value) }
   return (
@@ -133,7 +142,11 @@ export function Field({ label, value, onText, isDay = false, hint }: FieldProps)
       <label for={id}>
         {label} {hint && <small>{hint}</small>}
       </label>
-      {isDay ? <input {...own} type="date" /> : <input {...own} autocomplete="off" spellcheck={false} />}
+      {isDay ? (
+        <input {...own} type="date" />
+      ) : (
+        <input {...own} placeholder={placeholder} autocomplete="off" spellcheck={false} />
+      )}
     </>
   )
 }

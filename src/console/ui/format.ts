@@ -2,7 +2,7 @@
 // All times are UTC.
 
 import type { Responses } from '../responses.ts'
-import { labelOf, ORDER } from './strings.ts'
+import { labelOf, ORDER, RELATIVE } from './strings.ts'
 
 const groupDigits = (digits: string) => digits.replace(/\B(?=(\d{3})+$)/g, ',')
 
@@ -33,6 +33,9 @@ export const dayText = (unixMs: number): string => new Date(unixMs).toISOString(
 /** `25 Nov 2026` */
 export const dateText = (unixMs: number): string => new Date(unixMs).toUTCString().slice(5, 16).replace(/^0/, '')
 
+/** `25 Nov` */
+export const shortDayText = (unixMs: number): string => dateText(unixMs).slice(0, -5)
+
 /** `25 Nov 2026, 22:00 UTC`: usage is stored per hour. */
 export const hourText = (unixMs: number): string => `${dateText(unixMs)}, ${timeText(unixMs).slice(11, 13)}:00 UTC`
 
@@ -59,3 +62,24 @@ export function creditOrderStateText({ state, paid, granted, refunded, currency 
   if (state !== 'paid') return labelOf(state) + refund
   return `${ORDER.paid(timeText(paid ?? 0))}${granted === null ? ORDER.withheld : ''}${refund}`
 }
+
+/** `8 s ago`, `2 h ago`; older than a week: `25 Nov 2026`. Future times: `in 3 d`. */
+export function relativeText(atMs: number, nowMs: number): string {
+  const sinceMs = nowMs - atMs
+  if (Math.abs(sinceMs) > 7 * 86_400_000) return dateText(atMs)
+  return sinceMs >= 0 ? RELATIVE.ago(durationText(sinceMs)) : RELATIVE.ahead(durationText(-sinceMs))
+}
+
+/** `0 B`, `1.5 KB`, `611 KB`, `2.3 GB`, in powers of 1,000. */
+export function sizeText(bytes: number): string {
+  const power = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), SIZES.length - 1)
+  const value = bytes / 1_000 ** power
+  return `${power === 0 || value >= 100 ? Math.floor(value) : value.toFixed(1)} ${SIZES[power]}`
+}
+
+const SIZES = ['B', 'KB', 'MB', 'GB', 'TB'] as const
+
+const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 2 })
+
+/** A number for the axis of a chart: `0`, `250`, `1.5K`, `20M`. */
+export const compactText = (value: number): string => compact.format(value)

@@ -1,8 +1,9 @@
-// The header of every page, and inputs bound to a signal. The live page loads nothing else of `ui`.
+// The header of every page, and inputs bound to a signal. Besides the mark, the live page loads nothing else of `ui`.
 
 import type { Signal } from '@preact/signals'
-import type { ComponentChildren, ComponentProps } from 'preact'
+import { type ComponentChildren, type ComponentProps, h } from 'preact'
 import { FRAME } from './frame-strings.ts'
+import { Mark } from './icon.tsx'
 
 interface HeaderProps {
   readonly home: string
@@ -20,6 +21,7 @@ export function Header({ home, current, navigation, links, children }: HeaderPro
       </a>
       <header>
         <a class="brand" href={home}>
+          <Mark />
           Weir
         </a>
         <nav aria-label={FRAME.navigation}>
@@ -35,6 +37,15 @@ export function Header({ home, current, navigation, links, children }: HeaderPro
     </>
   )
 }
+
+/** The end of a page: the color theme, notices, and the operator's own links, which arrive later and move nothing. */
+export const Footer = ({ children }: { readonly children?: ComponentChildren }) => (
+  <footer>
+    {h('theme-switch', null)}
+    {children}
+    {h('legal-links', null)}
+  </footer>
+)
 
 /** A button that submits no form. */
 export function Button({ text, ...own }: ComponentProps<'button'> & { readonly text: string }) {

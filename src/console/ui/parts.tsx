@@ -1,14 +1,20 @@
 // Small parts of all pages: error notes, commands to copy, key figures.
 
-import { useSignal } from '@preact/signals'
+import { type Signal, useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import type { Query } from '../queries.dom.ts'
+import { isBannerShown, isShared, type Query } from '../queries.dom.ts'
 import type { RequestError } from '../request.dom.ts'
 import { Button } from './frame.tsx'
 import { PARTS } from './strings.ts'
 
-export function ErrorNote({ error, onRetry }: { error: RequestError | null; onRetry?: () => void }) {
-  if (error === null) return null
+interface ErrorNoteProps {
+  readonly error: RequestError | null
+  /** Loads again. Failures that a banner shows are left out here. */
+  readonly onRetry?: () => void
+}
+
+export function ErrorNote({ error, onRetry }: ErrorNoteProps) {
+  if (error === null || (onRetry && isShared(error) && isBannerShown.value)) return null
   return (
     <p class="note trouble" role="alert">
       {error.message} {error.requestId && <small>({error.requestId})</small>}{' '}
@@ -17,38 +23,99 @@ export function ErrorNote({ error, onRetry }: { error: RequestError | null; onRe
   )
 }
 
+/** Message about a success, until it is dismissed. */
+export function DoneNote({ text }: { text: Signal<string> }) {
+  return (
+    <div role="status">
+      {text.value !== '' && (
+        <p class="note">
+          {text.value} <Button text={PARTS.dismiss} class="plain" onClick={() => (text.value = '')} />
+        </p>
+      )}
+    </div>
+  )
+}
+
 interface QueryViewProps<T> {
   readonly query: Query<T>
+  /** Height in px that is reserved for the response, so that it moves nothing when it arrives. */
+  readonly height?: number
   readonly children: (value: T) => ComponentChildren
 }
 
 /** Shows the response of a query, and its last error. */
-export function QueryView<T>({ query, children }: QueryViewProps<T>) {
-  return (
+export function QueryView<T>({ query, height, children }: QueryViewProps<T>) {
+  const value = query.value.value
+  const content = (
     <>
       <ErrorNote error={query.error.value} onRetry={query.reload} />
-      {query.value.value !== null && children(query.value.value)}
+      {value !== null && children(value)}
     </>
+  )
+  if (height === undefined) return content
+  return (
+    <Reserved height={height} isLoading={value === null && query.error.value === null}>
+      {content}
+    </Reserved>
   )
 }
 
-export function Snippet({ line }: { line: string }) {
+interface ReservedProps {
+  /** In px. */
+  readonly height: number
+  readonly isLoading: boolean
+  readonly children?: ComponentChildren
+}
+
+/** A place of at least this height; it shimmers while its content is loading. */
+export function Reserved({ height, isLoading, children }: ReservedProps) {
+  return (
+    <div class={isLoading ? 'skeleton' : ''} style={{ minHeight: `${height}px` }} aria-busy={isLoading}>
+      {children}
+    </div>
+  )
+}
+
+interface CopyButtonProps {
+  readonly text: string
+  readonly label?: string
+  readonly isMain?: boolean
+  readonly onCopied?: () => void
+}
+
+/** Pages on insecure origins have no clipboard; the text can still be selected. */
+export function CopyButton({ text, label = PARTS.copy, isMain = false, onCopied }: CopyButtonProps) {
   const isCopied = useSignal(false)
   const copy = async () => {
-    // Pages on insecure origins have no clipboard; the line can still be selected.
-    await navigator.clipboard?.writeText(line).catch(() => {})
-    isCopied.value = Boolean(navigator.clipboard)
+    try {
+      await navigator.clipboard.writeText(text)
+      isCopied.value = true
+      onCopied?.()
+    } catch {
+      isCopied.value = false
+    }
   }
+  return <Button text={isCopied.value ? PARTS.copied : label} class={isMain ? 'main' : 'plain'} onClick={copy} />
+}
+
+interface SnippetProps extends Omit<CopyButtonProps, 'text'> {
+  readonly line: string
+}
+
+export function Snippet({ line, ...copy }: SnippetProps) {
   return (
     <div class="curl">
       <code>{line}</code>
-      <Button text={isCopied.value ? PARTS.copied : PARTS.copy} class="plain" onClick={copy} />
+      <CopyButton text={line} {...copy} />
     </div>
   )
 }
 
 export const infoCurl = (body: string, auth = '"Authorization: Bearer $WEIR_KEY"') =>
   `curl -s ${location.origin}/info -H ${auth} -H 'Content-Type: application/json' -d '${body}'`
+
+export const streamCommand = () =>
+  `npx wscat -c "ws${location.origin.slice(4)}/ws?key=$WEIR_KEY" -w 10 -x '{"method":"subscribe","subscription":{"type":"l2Book","coin":"BTC"}}'`
 
 export interface Figure {
   readonly name: string
@@ -71,7 +138,7 @@ export function Figures({ figures }: { readonly figures: readonly Figure[] }) {
   )
 }
 
-/** The sums of an invoice. */
+/** The sums of an order or a statement. */
 export function SummaryList({ of }: { readonly of: readonly (readonly [name: string, text: string])[] }) {
   return (
     <dl class="sums">

@@ -1,5 +1,5 @@
 // Layout of a stacked bar chart. Invariants: the parts of a column never overlap and leave no space between them; the
-// tallest column fills the height; a part above zero is at least one unit high.
+// tallest column fills the height, unless `top` leaves room above it; a part above zero is at least one unit high.
 
 import { DAY_MS } from '../../core/time.ts'
 
@@ -16,10 +16,17 @@ export interface Bar {
   readonly height: number
 }
 
-/** Bars from the bottom up in the order of `parts`; y is 0 at the top. */
-export function stackedBars(columns: readonly StackedColumn[], parts: readonly string[], height: number): Bar[] {
-  const sums = columns.map((column) => parts.reduce((sum, part) => sum + (column.parts[part] ?? 0), 0))
-  const max = Math.max(...sums, 0)
+export const sumOf = ({ parts: values }: StackedColumn, parts: readonly string[]): number =>
+  parts.reduce((sum, part) => sum + (values[part] ?? 0), 0)
+
+/** Bars from the bottom up in the order of `parts`; y is 0 at the top. `top`: the value at the full height. */
+export function stackedBars(
+  columns: readonly StackedColumn[],
+  parts: readonly string[],
+  height: number,
+  top = 0,
+): Bar[] {
+  const max = Math.max(...columns.map((column) => sumOf(column, parts)), top)
   if (max === 0) return []
   return columns.flatMap(({ parts: values }, column) => {
     let below = 0

@@ -6,7 +6,7 @@ import type { ComponentChildren } from 'preact'
 import { csvText } from '../../core/csv.ts'
 import { type CreditOrder, creditOrderStateText, groupedText, plainText, priceText, timeText } from './format.ts'
 import { Button } from './frame.tsx'
-import { ORDER, TABLE } from './strings.ts'
+import { labelOf, ORDER, TABLE } from './strings.ts'
 
 export interface Column<Row> {
   readonly name: string
@@ -14,7 +14,15 @@ export interface Column<Row> {
   readonly text?: (row: Row) => string
   readonly render?: (row: Row) => ComponentChildren
   readonly isNumber?: boolean
+  /** Left out of narrow screens. */
+  readonly isMinor?: boolean
+  /** In the CSV only. */
+  readonly isHidden?: boolean
 }
+
+/** These columns, all left out of narrow screens. */
+export const minorColumns = <Row,>(...columns: readonly Column<Row>[]): readonly Column<Row>[] =>
+  columns.map((column) => ({ ...column, isMinor: true }))
 
 /** A right-aligned column. */
 export const numberColumn = <Row,>(
@@ -58,7 +66,9 @@ export function Table<Row>({ caption, columns, rows, rowKey, empty, csv, more, i
     const lines = rows.map((row) => exported.map(({ text, isNumber }) => (isNumber ? plainText(text(row)) : text(row))))
     downloadText(`${csv}.csv`, 'text/csv', csvText(names, lines))
   }
-  const classOf = ({ isNumber }: Column<Row>) => (isNumber ? 'number' : '')
+  const visible = columns.filter(({ isHidden }) => !isHidden)
+  const classOf = ({ isNumber, isMinor, text }: Column<Row>) =>
+    [isNumber && 'number', isMinor && 'minor', text === undefined && 'acts'].filter(Boolean).join(' ')
   return (
     <div class="table">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: lets keyboard users scroll a wide table. */}
@@ -67,7 +77,7 @@ export function Table<Row>({ caption, columns, rows, rowKey, empty, csv, more, i
           <caption class="unseen">{caption}</caption>
           <thead>
             <tr>
-              {columns.map((column) => (
+              {visible.map((column) => (
                 <th scope="col" class={classOf(column)} key={column.name}>
                   {column.name}
                 </th>
@@ -77,7 +87,7 @@ export function Table<Row>({ caption, columns, rows, rowKey, empty, csv, more, i
           <tbody>
             {shown.map((row, at) => (
               <tr key={rowKey?.(row) ?? at}>
-                {columns.map((column) => (
+                {visible.map((column) => (
                   <td class={classOf(column)} key={column.name}>
                     {column.render ? column.render(row) : column.text?.(row)}
                   </td>
@@ -120,9 +130,12 @@ export function creditOrderColumns({ render }: Pick<Column<CreditOrder>, 'render
   const { columns } = ORDER
   return [
     { name: columns.number, text: ({ number }) => number, ...(render && { render }) },
-    { name: columns.created, text: ({ created }) => timeText(created) },
-    amountColumn(columns.credits, ({ credits }) => credits),
+    ...minorColumns<CreditOrder>(
+      { name: columns.created, text: ({ created }) => timeText(created) },
+      amountColumn(columns.credits, ({ credits }) => credits),
+    ),
     numberColumn(columns.amount, ({ amount, currency }) => priceText(amount, currency)),
+    { name: columns.payment, text: ({ provider }) => labelOf(provider), isMinor: true },
     { name: columns.state, text: creditOrderStateText },
   ]
 }

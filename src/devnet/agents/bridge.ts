@@ -1,4 +1,4 @@
-// Transfers from the EVM to the exchange. Each belongs to the EVM's latest transaction. The wallet and the amount depend
+// Transfers from the EVM to the exchange. Each belongs to the EVM's latest derived transaction. The wallet and the amount depend
 // on seed and height only, not on the exchange's generator.
 
 import { EvmBlocks } from '../evm/blocks.ts'
@@ -16,7 +16,7 @@ const BRIDGE_BLOCKS = 101
 /** Moves some USDC from the EVM to a wallet's spot balance when a transfer is due. */
 export function bridgeActs(x: Exchange): void {
   if (x.height % BRIDGE_BLOCKS !== 13) return
-  const transaction = new EvmBlocks(x).lastTransaction
+  const transaction = new EvmBlocks(x).lastTransfer
   if (transaction === null) return
   const rng = new Prng(seedState(x.seed + 2 ** 51 + x.height))
   const account = rng.pick(SPOT_TAKERS)

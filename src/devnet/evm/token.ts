@@ -1,16 +1,26 @@
-// The EVM's only contract, an ERC-20 token. Invariants: everything is derived from the seed and the transfer's number,
-// with no stored state; the transfers of a holder, starting with the first, add up to its balance.
+// The EVM's only contract, an ERC-20 token, with the transfers among its holders. Invariants: these are derived from the
+// seed and the transfer's number, with no stored state; the transfers of a holder, starting with the first, add up to its
+// balance. Submitted transactions are in ledger.ts.
 
 import { Prng, seedState } from '../exchange/prng.ts'
 
+type Address = `0x${string}`
+
 export const CHAIN_ID = 999
-export const TOKEN = `0x${'70'.repeat(20)}`
+export const TOKEN: Address = `0x${'70'.repeat(20)}`
 export const SYMBOL = 'DEVD'
 export const DECIMALS = 6
+/** With the version, the EIP-712 domain of authorizations. */
+export const NAME = 'Devnet Dollar'
+export const VERSION = '1'
 
 /** Address that mints each holder's initial amount in the first transactions. */
-export const MINTER = `0x${'71'.repeat(20)}`
-const NOBODY = `0x${'0'.repeat(40)}`
+const MINTER: Address = `0x${'71'.repeat(20)}`
+/** Address that mints the amount of the demo wallet. */
+export const FAUCET: Address = `0x${'72'.repeat(20)}`
+/** Address that sells for tokens. Nobody has its key. */
+export const SELLER: Address = `0x${'73'.repeat(20)}`
+export const NOBODY: Address = `0x${'0'.repeat(40)}`
 const HOLDERS = 16
 const CENT = 10_000n
 const MINTED = 100_000_000n * CENT
@@ -18,10 +28,10 @@ const MAX_CENTS = 100_000_000
 
 export interface Transfer {
   /** Sender of the transaction. */
-  readonly sender: string
+  readonly sender: Address
   readonly nonce: number
-  readonly from: string
-  readonly to: string
+  readonly from: Address
+  readonly to: Address
   readonly value: bigint
 }
 
@@ -31,12 +41,12 @@ export interface Transfer {
  */
 export class Token {
   readonly #seed: number
-  readonly #holders: readonly string[]
+  readonly #holders: readonly Address[]
 
   constructor(seed: number) {
     const rng = new Prng(seedState(seed))
     this.#seed = seed
-    this.#holders = Array.from({ length: HOLDERS }, () => `0x${rng.hex(20)}`)
+    this.#holders = Array.from({ length: HOLDERS }, (): Address => `0x${rng.hex(20)}`)
   }
 
   /** The transfer with this number. Numbers start at 0. */
@@ -50,7 +60,7 @@ export class Token {
 
   /** Balance after this many transfers. */
   balance(address: string, transfers: number): bigint {
-    const at = this.#holders.indexOf(address)
+    const at = this.#positionOf(address)
     const [round, done] = positionOf(transfers)
     if (at < 0) return 0n
     if (round === 0) return at < done ? MINTED : 0n
@@ -63,12 +73,17 @@ export class Token {
     return MINTED * BigInt(Math.min(transfers, HOLDERS))
   }
 
-  /** Number of transactions sent by an address; null if the address never sends any. */
-  sent(address: string, transfers: number): number | null {
+  /** Number of transactions sent by an address. */
+  sent(address: string, transfers: number): number {
     if (address === MINTER) return Math.min(transfers, HOLDERS)
-    const at = this.#holders.indexOf(address)
+    const at = this.#positionOf(address)
     const [round, done] = positionOf(transfers)
-    return at < 0 ? null : Math.max(0, round - 1 + (at < done ? 1 : 0) - (round === 0 ? 1 : 0))
+    return at < 0 ? 0 : Math.max(0, round - 1 + (at < done ? 1 : 0) - (round === 0 ? 1 : 0))
+  }
+
+  /** Position among the holders; -1 for others. */
+  #positionOf(address: string): number {
+    return (this.#holders as readonly string[]).indexOf(address)
   }
 
   #valueOf(round: number): bigint {

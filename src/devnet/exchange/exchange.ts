@@ -76,6 +76,8 @@ export interface Exchange {
   readonly rng: Prng
   readonly fundingBlocks: number
   height: number
+  /** Time of the first block, Unix ms; 0 before it, and in checkpoints that did not store it. */
+  firstBlockMs: number
   /** Blocks up to this height have no events. */
   quietTo: number
   block: OpenBlock
@@ -108,6 +110,7 @@ export function emptyExchange(seed: number, fundingBlocks?: number, scale: Scale
     rng: new Prng(seedState(seed)),
     fundingBlocks: fundingBlocks ?? scale.fundingBlocks,
     height: 0,
+    firstBlockMs: 0,
     quietTo: 0,
     block: openBlock(0, 0n),
     nextOid: FIRST_OID,

@@ -1,6 +1,7 @@
 // Roles of the wallets. A role is a range of account indexes, which is the same for every seed. The vaults' own wallets
 // have later indexes.
 
+import { OTHER_USER, USER } from '../../protocol/info/examples.ts'
 import type { Builder } from './order.ts'
 
 const range = (first: number, count: number): readonly number[] => Array.from({ length: count }, (_, i) => first + i)
@@ -13,6 +14,11 @@ export const BUILDERS = range(12, 3)
 export const TAKERS = range(15, 24)
 export const DEX_TAKERS = range(39, 4)
 export const SPOT_TAKERS = range(43, 4)
+/** Addresses of the documentation's samples, by account. The others are random. */
+export const SAMPLE_ADDRESSES: ReadonlyMap<number, string> = new Map([
+  [MAIN_MAKERS[0]!, USER],
+  [BUILDERS[0]!, OTHER_USER],
+])
 /** Sub-accounts of the first takers. */
 export const SUB_ACCOUNTS = [
   { master: 15, account: 16 },

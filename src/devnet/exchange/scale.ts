@@ -58,6 +58,8 @@ export interface Scale {
   readonly jumpPpm: number
   /** Rows of history kept per wallet. */
   readonly history: number
+  /** True if charts have a day before the first block. It would take too much memory for hundreds of markets. */
+  readonly hasPast: boolean
   /** Number of blocks per stream that are loaded into the history after a restart. */
   readonly recalled: Readonly<Partial<Record<Stream, number>>>
   readonly crowd: CrowdScale | null
@@ -81,6 +83,7 @@ export const SMALL: Scale = {
   burstPpm: 600,
   jumpPpm: 100,
   history: 2_000,
+  hasPast: true,
   // About twelve minutes of most streams, and less of the statuses, whose lines are long.
   recalled: { node_fills_by_block: 10_000, node_order_statuses_by_block: 2_000, misc_events_by_block: 10_000 },
   crowd: null,
@@ -113,6 +116,7 @@ export const MAINNET: Scale = {
   burstPpm: 5,
   jumpPpm: 1,
   history: 200,
+  hasPast: false,
   // Statuses take 350 KB per block, nearly all of them the crowd's.
   recalled: { node_fills_by_block: 2_000, misc_events_by_block: 2_000 },
   crowd: {

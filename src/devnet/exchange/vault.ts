@@ -4,6 +4,7 @@
 import { type Exchange, marginOf, newHash, type Vault } from './exchange.ts'
 import { formatAmount, min, UNIT } from './fixed-point.ts'
 import type { LedgerDelta } from './node-block.ts'
+import { SAMPLE_ADDRESSES } from './roles.ts'
 import { move } from './transfers.ts'
 import { emptyWallet } from './wallet.ts'
 
@@ -14,7 +15,8 @@ const COMMISSION_PERCENT = 10n
 /** Opens a wallet. The caller limits the number of wallets. */
 export function openAccount(x: Exchange): number {
   const index = x.accounts.length
-  const wallet = emptyWallet(index, `0x${x.rng.hex(20)}`, x.scale)
+  const random = `0x${x.rng.hex(20)}`
+  const wallet = emptyWallet(index, SAMPLE_ADDRESSES.get(index) ?? random, x.scale)
   x.accounts.push(wallet)
   x.byAddress.set(wallet.address, index)
   return index

@@ -2,13 +2,14 @@
 // everything is bounded; nothing here changes a block. It is not part of a checkpoint; a restart loads it from the
 // block files.
 
-import { type Candle, withTrade } from '../../archive/candles.ts'
+import { mergeParts, withTrade } from '../../archive/candles.ts'
 import { INTERVALS, type Interval } from '../../core/candle-interval.ts'
 import { type Trade, tradesOf } from '../../protocol/feed/trades.ts'
 import { amountOf, notional } from '../exchange/fixed-point.ts'
-import { ALL_MARKETS, marketOf } from '../exchange/market.ts'
+import { ALL_MARKETS, type Market, marketOf } from '../exchange/market.ts'
 import { type DevnetBlock, type NodeFill, type NodeMiscEvent, ZERO_HASH } from '../exchange/node-block.ts'
 import type { FrontendOrder } from '../exchange/order.ts'
+import { type CandleVolume, type PastMinute, pastCandles } from './past-day.ts'
 
 /** Rows of rare events kept per wallet. The public API returns at most this many. */
 const MAX_RARE_ROWS = 500
@@ -47,13 +48,14 @@ type WalletHistory = ReturnType<typeof emptyHistory>
 
 export class BlockHistory {
   readonly #wallets = new Map<string, WalletHistory>()
-  readonly candles: readonly Candles[] = ALL_MARKETS.map(() => new Candles())
+  readonly candles: readonly Candles[]
   readonly #trades = new Map<string, Tail<Trade>>()
   readonly #rows: number
 
-  /** `rows`: fills, orders and ledger updates kept per wallet. */
-  constructor(rows: number) {
+  /** `rows`: fills, orders and ledger updates kept per wallet. `past`: a market's minutes before the first block. */
+  constructor(rows: number, past: (market: Market) => readonly PastMinute[] = () => []) {
     this.#rows = rows
+    this.candles = ALL_MARKETS.map((market) => new Candles(market, past))
   }
 
   /** The history of a wallet; undefined if it has none. */
@@ -156,17 +158,18 @@ export class Tail<T> {
   }
 }
 
-interface CandleVolume {
-  candle: Candle
-  /** USDC traded. */
-  ntl: bigint
-}
-
 /** The candles of one coin in every interval. */
 class Candles {
+  readonly #market: Market
+  readonly #past: (market: Market) => readonly PastMinute[]
   readonly #series = new Map<Interval, Tail<CandleVolume>>(
     INTERVALS.map((interval) => [interval, new Tail(MAX_CANDLES)]),
   )
+
+  constructor(market: Market, past: (market: Market) => readonly PastMinute[]) {
+    this.#market = market
+    this.#past = past
+  }
 
   /** Adds a trade. Times must not decrease. */
   trade(trade: Trade): void {
@@ -182,6 +185,16 @@ class Candles {
   /** Candles that overlap [fromMs, toMs], oldest first. */
   within(interval: Interval, fromMs: number, toMs: number): CandleVolume[] {
     const series = this.#series.get(interval)!.toArray()
-    return series.filter(({ candle }) => candle.T >= fromMs && candle.t <= toMs)
+    const traded = series.filter(({ candle }) => candle.T >= fromMs && candle.t <= toMs)
+    return joined(pastCandles(this.#market, this.#past(this.#market), interval, { fromMs, toMs }), traded)
   }
+}
+
+/** Both lists as one: the period of the first block may have a candle in each. */
+function joined(past: CandleVolume[], traded: CandleVolume[]): CandleVolume[] {
+  const last = past.at(-1)
+  const first = traded[0]
+  if (last === undefined || first?.candle.t !== last.candle.t) return [...past, ...traded]
+  const both = { candle: { ...first.candle, ...mergeParts(last.candle, first.candle) }, ntl: last.ntl + first.ntl }
+  return [...past.slice(0, -1), both, ...traded.slice(1)]
 }

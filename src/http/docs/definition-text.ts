@@ -94,6 +94,7 @@ const PRICED_FIELDS: Readonly<Record<string, readonly [value: unknown, text: str
   dex: ['ALL_DEXES', 'flat if `dex` is `*` or `ALL_DEXES`'],
   block_height: [1, 'with `block_height`'],
   height: [1, 'with `height`'],
+  time: [1, 'with `time`'],
 }
 
 /** Price in credits, including the higher prices that request fields cause. */

@@ -1,6 +1,6 @@
 // GET /openapi.json, /openapi/info/<type>.json, /asyncapi.json and /graphql/schema.graphql: the machine-readable
 // documents. They are free, need no key, are built once per isolate and support ETags. The pages of /docs are static
-// files (site/write-docs.node.ts).
+// files (site/write-docs.node.ts), which do not know their host: GET /docs/sitemap.xml lists them with it.
 
 import { type Context, Hono } from 'hono'
 import { sha256 } from '../../accounts/digest.client.ts'
@@ -16,15 +16,20 @@ const HEADERS = {
   'x-content-type-options': 'nosniff',
   'access-control-allow-origin': '*',
 }
-const JSON_HEADERS = { ...HEADERS, 'content-type': 'application/json' }
+export const JSON_HEADERS = { ...HEADERS, 'content-type': 'application/json' }
 const TEXT_HEADERS = { ...HEADERS, 'content-type': 'text/plain; charset=utf-8' }
 
+/** Files that the build writes. */
+interface StaticFiles {
+  readonly ASSETS?: { fetch(url: string): Promise<Response> }
+}
+
 /** `operations`: endpoints of the surfaces other than info; `sdl`: the GraphQL schema. */
-export function docsRoutes<Env extends object>(operations: readonly Operation[], sdl: string) {
+export function docsRoutes<Env extends StaticFiles>(operations: readonly Operation[], sdl: string) {
   const app = new Hono<{ Bindings: Env }>()
   const served = (path: string, headers: Record<string, string>, write: () => string) => {
     const written = lazyDocument(write)
-    app.get(path, async (c) => reply(c, headers, await written()))
+    app.get(path, async (c) => documentReply(c, headers, await written()))
   }
   served('/openapi.json', JSON_HEADERS, () => JSON.stringify(openApiDocument(CATALOGUE, operations)))
   const ofTypes = new Map(
@@ -32,11 +37,27 @@ export function docsRoutes<Env extends object>(operations: readonly Operation[],
   )
   app.get('/openapi/info/:file', async (c, next) => {
     const written = ofTypes.get(c.req.path)
-    return written === undefined ? next() : reply(c, JSON_HEADERS, await written())
+    return written === undefined ? next() : documentReply(c, JSON_HEADERS, await written())
   })
   served('/asyncapi.json', JSON_HEADERS, () => JSON.stringify(asyncApiDocument(CHANNELS)))
   served('/graphql/schema.graphql', TEXT_HEADERS, () => sdl)
+  app.get('/docs/sitemap.xml', async (c, next) => {
+    const { origin } = new URL(c.req.url)
+    const list = await c.env.ASSETS?.fetch(`${origin}/docs/addresses.txt`)
+    if (!list?.ok) return next()
+    const headers = { ...HEADERS, 'content-type': 'application/xml' }
+    return compressedResponse(c.req.raw, sitemap(origin, (await list.text()).split('\n')), { headers })
+  })
   return app
+}
+
+function sitemap(origin: string, addresses: readonly string[]): string {
+  const urls = addresses.map((address) => `<url><loc>${(origin + address).replaceAll('&', '&amp;')}</loc></url>`)
+  return `<?xml version="1.0" encoding="utf-8"?>
+<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
+${urls.join('\n')}
+</urlset>
+`
 }
 
 interface ServedDocument {
@@ -46,7 +67,7 @@ interface ServedDocument {
 }
 
 /** Builds a document on the first call and caches it. */
-function lazyDocument(write: () => string): () => Promise<ServedDocument> {
+export function lazyDocument(write: () => string): () => Promise<ServedDocument> {
   let written: Promise<ServedDocument> | null = null
   return () => {
     written ??= withTag(write())
@@ -56,7 +77,8 @@ function lazyDocument(write: () => string): () => Promise<ServedDocument> {
 
 const withTag = async (text: string): Promise<ServedDocument> => ({ text, tag: `"${await sha256(text)}"` })
 
-function reply(c: Context, own: Record<string, string>, { text, tag }: ServedDocument): Response {
+/** The document, or 304 if the client has it. */
+export function documentReply(c: Context, own: Record<string, string>, { text, tag }: ServedDocument): Response {
   const headers = { ...own, etag: `W/${tag}` }
   if (c.req.header('if-none-match')?.includes(tag)) return new Response(null, { status: 304, headers })
   return compressedResponse(c.req.raw, text, { headers })

@@ -1,7 +1,9 @@
 // OpenAPI operations that are not in a catalog: sockets, JSON-RPC, history files and status.
 
+import { HistoryShape } from '../../monitor/history.ts'
 import { StatusShape } from '../../protocol/feed/status-shape.ts'
 import { jsonContent, mapped, ref, schemaOf } from './json-schema.ts'
+import { PAYMENT_TEXT } from './openapi-x402.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -48,7 +50,7 @@ export function socketOperation(): Json {
 export const RPC_REFUSALS: Readonly<Record<number, string>> = {
   400: 'The body is not JSON (−32700), or neither a call nor a batch of 1 to 100 calls (−32600)',
   401: 'The key is missing or wrong (−32001)',
-  402: 'Not enough credits (−32003)',
+  402: `Not enough credits. ${PAYMENT_TEXT} (−32003)`,
   403: 'The key does not include JSON-RPC (−32002)',
   404: 'Unknown chain (−32600)',
   413: 'The body is larger than 1 MiB (−32600)',
@@ -154,5 +156,49 @@ export function statusOperation(shared: Map<string, unknown>): Json {
         content: jsonContent({ schema: schemaOf(StatusShape, shared) }),
       },
     },
+  }
+}
+
+/** Paths of the history that the status page shows. */
+export function historyPaths(shared: Map<string, unknown>): Readonly<Record<string, Json>> {
+  const shared503 = { 503: ref('responses', 'platform-503') }
+  const operation = (operationId: string, summary: string, description: string, ok: Json, more: Json = {}) => ({
+    get: { operationId, tags: ['operator'], summary, description, security: [], ...more, responses: ok },
+  })
+  return {
+    '/status/history.json': operation(
+      'statusHistory',
+      'Availability of the last 90 days, and incidents',
+      'Needs no key and is free of charge. The response is at most two minutes old.',
+      {
+        200: {
+          description: 'Components by day, and incidents',
+          content: jsonContent({ schema: schemaOf(HistoryShape, shared) }),
+        },
+        ...shared503,
+      },
+    ),
+    '/status/history.ndjson': operation(
+      'statusHours',
+      'The hourly rows behind the availability',
+      'The file that `bundle` of `GET /status/history.json` names. Its SHA-256 is in `bundle.sha256`.',
+      {
+        200: {
+          description: 'One component and hour per line',
+          content: { 'application/x-ndjson': { schema: { type: 'string' } } },
+        },
+        404: ref('responses', 'platform-404'),
+      },
+      { parameters: [parameter('until', 'query', 'End of the last hour, Unix milliseconds')] },
+    ),
+    '/status/incidents.rss': operation(
+      'statusFeed',
+      'Incidents and maintenance as RSS',
+      'One item per update, newest first, at most 50.',
+      {
+        200: { description: 'The feed', content: { 'application/rss+xml': { schema: { type: 'string' } } } },
+        ...shared503,
+      },
+    ),
   }
 }

@@ -1,10 +1,14 @@
 // OpenAPI paths of the operator's API and the platform, and the webhook events.
 
 import * as z from 'zod'
+import { MEMBER_ROLES } from '../../accounts/members.ts'
 import { formatCredits } from '../../core/amount.ts'
-import { LowBalanceEvent, PipelinePausedEvent, TestEvent } from '../../metering/webhooks/webhook.ts'
+import { AlertFiredEvent, AlertResolvedEvent, AlertTestEvent } from '../../metering/alerts/alert-event.ts'
+import { LowBalanceEvent, PipelinePausedEvent, TestEvent, TopUpStoppedEvent } from '../../metering/webhooks/webhook.ts'
 import { type Operation, roleFor } from '../operation.ts'
+import { OPERATION_ROLES } from '../platform/operation-roles.ts'
 import { jsonContent, mapped, ref, schemaOf } from './json-schema.ts'
+import { PAYMENT_TEXT } from './openapi-x402.ts'
 
 type Json = Readonly<Record<string, unknown>>
 type Shared = Map<string, unknown>
@@ -16,8 +20,8 @@ const Refusal = z
 export const OPERATION_REFUSALS: Readonly<Record<number, string>> = {
   400: 'A field is invalid; `error_message` names it',
   401: 'The token or key is missing or invalid',
-  402: 'Not enough credits',
-  403: 'The key or the role of the operator does not allow this call',
+  402: `Not enough credits. ${PAYMENT_TEXT}`,
+  403: 'The key, or the role of the member or operator, does not allow this call',
   404: 'Unknown account, key, plan, pipeline or endpoint',
   409: 'Conflict with the current state; `error_message` names the field',
   413: 'The body exceeds 16 KiB, or the limit given by the operation',
@@ -39,7 +43,10 @@ export function operationPaths(operations: readonly Operation[], shared: Shared)
 export function operationRefusals(shared: Shared): Record<string, Json> {
   const content = jsonContent({ schema: schemaOf(Refusal, shared) })
   return Object.fromEntries(
-    Object.entries(OPERATION_REFUSALS).map(([status, description]) => [responseName(status), { description, content }]),
+    Object.entries(OPERATION_REFUSALS).map(([status, description]) => {
+      const headers = { 'payment-required': ref('headers', 'payment-required') }
+      return [responseName(status), { description, ...(status === '402' && { headers }), content }]
+    }),
   )
 }
 
@@ -108,6 +115,13 @@ function responseName(status: string | number): string {
   return `platform-${status}`
 }
 
+/** Roles of members that may call an operation; empty: all, or none because it is the operator's. */
+function memberRolesText({ id, auth }: Operation): string {
+  const roles = OPERATION_ROLES[id] ?? []
+  if (auth === 'admin' || roles.length >= MEMBER_ROLES.length - 1) return ''
+  return `Members need the role ${[...roles, 'owner'].map((role) => `\`${role}\``).join(' or ')}.`
+}
+
 /** Description of an operation: its text, required key or role, and price. */
 export function operationText(operation: Operation): string {
   const { description = '', auth, acceptsAnyKey = false, price = 0, priceText = formatCredits(price) } = operation
@@ -119,7 +133,7 @@ export function operationText(operation: Operation): string {
         ? 'Accepts any key, regardless of its products.'
         : role
   const cost = priceText === '0' ? '' : `Credits: ${priceText}.`
-  return [description, key, cost].filter((part) => part !== '').join(' ')
+  return [description, key, memberRolesText(operation), cost].filter((part) => part !== '').join(' ')
 }
 
 const HEADERS: Readonly<Record<string, string>> = {
@@ -136,6 +150,14 @@ interface WebhookEvent {
 }
 
 const EXAMPLE = { id: 'evt_5a1f7a6e-7c0e-4d3b-9a3e-111111111111', account: 'acme', created: 1790000000000 }
+
+const ALERT_EXAMPLE = {
+  ...EXAMPLE,
+  rule: 'alr_5a1f7a6e-7c0e-4d3b-9a3e-111111111111',
+  name: 'Errors of the bot',
+  condition: { type: 'errors', statuses: '5xx', percent: 5, calls: 100, minutes: 15, key: null },
+  message: '12 of 150 calls in 15 minutes had status 5xx (8.0%).',
+}
 
 export const EVENTS: readonly WebhookEvent[] = [
   {
@@ -156,6 +178,36 @@ export const EVENTS: readonly WebhookEvent[] = [
       key_hash: 'a1'.repeat(32),
       key_ended: 1790000000000,
     },
+  },
+  {
+    schema: TopUpStoppedEvent,
+    summary: 'Auto top-up stopped: the card was declined or removed, or the price changed',
+    example: {
+      ...EXAMPLE,
+      id: 'evt_top_up_1790000000000',
+      type: 'top_up.stopped',
+      reason: 'declined',
+      order: 'W-17-k3Fz',
+    },
+  },
+  {
+    schema: AlertFiredEvent,
+    summary: 'The condition of an alert rule is met',
+    example: { ...ALERT_EXAMPLE, type: 'alert.fired' },
+  },
+  {
+    schema: AlertResolvedEvent,
+    summary: 'The condition of an alert rule is no longer met',
+    example: {
+      ...ALERT_EXAMPLE,
+      type: 'alert.resolved',
+      message: '1 of 160 calls in 15 minutes had status 5xx (0.6%).',
+    },
+  },
+  {
+    schema: AlertTestEvent,
+    summary: 'Test of an alert rule, sent on request',
+    example: { ...ALERT_EXAMPLE, type: 'alert.test', message: 'This is a test. Nothing is wrong.' },
   },
   {
     schema: TestEvent,

@@ -7,8 +7,16 @@ import type { AnyQuery } from '../../info/query.ts'
 import type { Operation } from '../operation.ts'
 import { freshnessText, priceText, sourceText } from './definition-text.ts'
 import { jsonContent, mapped, ref, schemaOf } from './json-schema.ts'
-import { downloadOperation, graphqlOperation, rpcOperation, socketOperation, statusOperation } from './openapi-fixed.ts'
+import {
+  downloadOperation,
+  graphqlOperation,
+  historyPaths,
+  rpcOperation,
+  socketOperation,
+  statusOperation,
+} from './openapi-fixed.ts'
 import { eventWebhooks, operationPaths, operationRefusals } from './openapi-operations.ts'
+import { PAYMENT_HEADERS, PAYMENT_TEXT, paymentPaths } from './openapi-x402.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -28,7 +36,7 @@ const Refusal = z
 export const INFO_REFUSALS: Readonly<Record<string, string>> = {
   400: 'The body is not JSON, or `type` is unknown',
   401: 'The key is missing, malformed, unknown, revoked or expired',
-  402: 'Not enough credits',
+  402: `Not enough credits. ${PAYMENT_TEXT}`,
   403: 'The key does not include this product, or the caller’s address is not allowed',
   413: 'The body is larger than 64 KiB',
   415: 'The content type is not application/json',
@@ -53,6 +61,7 @@ const HEADERS: Readonly<Record<string, string>> = {
   'x-next-cursor': 'For lists read by `cursor`: cursor of the next page; absent on the last page',
   'x-ignored-fields': 'Unknown request fields, with suggestions',
   age: 'Age of a cached response, in seconds',
+  'payment-response': PAYMENT_HEADERS['payment-response'],
 }
 
 const INFO = { title: 'Weir', version: '1', license: { name: 'MIT', identifier: 'MIT' } }
@@ -74,6 +83,8 @@ export function openApiDocument(queries: readonly AnyQuery[], operations: readon
   const refusals = operationRefusals(schemas)
   const webhooks = eventWebhooks(schemas)
   const status = statusOperation(schemas)
+  const history = historyPaths(schemas)
+  const payments = paymentPaths(schemas)
   return {
     ...COMMON,
     info: {
@@ -86,6 +97,8 @@ export function openApiDocument(queries: readonly AnyQuery[], operations: readon
       '/v1/{chain}/history/files/{key}': { get: downloadOperation() },
       '/v1/{chain}': { post: rpcOperation() },
       '/status': { get: status },
+      ...history,
+      ...payments,
     },
     // Generated clients cannot handle a 101 response, so upgrades are not listed in `paths`.
     'x-websockets': { '/ws': { get: socketOperation() }, '/graphql': { get: graphqlOperation() } },
@@ -196,8 +209,14 @@ function infoResponses(answer: Json): Json {
 function infoComponents(schemas: Map<string, unknown>, responses: Json = {}): Json {
   const content = jsonContent({ schema: schemaOf(Refusal, schemas) })
   return {
-    headers: mapped(HEADERS, (description) => ({ description, schema: { type: 'string' } })),
-    responses: { ...mapped(INFO_REFUSALS, (description) => ({ description, content })), ...responses },
+    headers: mapped({ ...HEADERS, ...PAYMENT_HEADERS }, (description) => ({ description, schema: { type: 'string' } })),
+    responses: {
+      ...mapped(INFO_REFUSALS, (description, status) => {
+        const headers = { 'payment-required': ref('headers', 'payment-required') }
+        return { description, ...(status === '402' && { headers }), content }
+      }),
+      ...responses,
+    },
     schemas: Object.fromEntries([...schemas].sort(([a], [b]) => (a < b ? -1 : 1))),
   }
 }

@@ -20,6 +20,11 @@ const page = (path: string, title: string, description: string): LibraryPage => 
 export const PAGES: readonly LibraryPage[] = [
   page('/llms.txt', 'Index of the documentation', 'Every page of the documentation, one line each'),
   page('/docs/guides/use-from-an-ai-agent.md', 'Use from an AI agent', 'These tools, their prices and their failures'),
+  page(
+    '/docs/guides/pay-per-call.md',
+    'Pay per call',
+    'How a wallet pays for a call, or buys a key, without an account',
+  ),
   page('/docs/guides/order-books.md', 'Keep an order book', 'How to follow an order book over the WebSocket'),
   page('/docs/guides/history-files.md', 'Download history files', 'How to get and read the files of the archive'),
   page('/docs/reference/pricing.md', 'Pricing', 'Price of every product in credits'),

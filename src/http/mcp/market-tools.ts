@@ -9,7 +9,7 @@ import { ok } from '../../core/result.ts'
 import { DAY_MS } from '../../core/time.ts'
 import { foundMarkets, marketsOf, type PerpListing, type SpotListing } from './market-search.ts'
 import { type Answer, badArgument, defineTool, PAGED } from './tool.ts'
-import { Coin, End, Fields, list, PastHeight, Px, startOr, UNTRUSTED } from './tool-fields.ts'
+import { Coin, End, Fields, list, PastHeight, PastTime, Px, startOr, UNTRUSTED } from './tool-fields.ts'
 
 const bodyOf = <T>(answers: readonly Answer[], index: number) => answers[index]?.body as T
 
@@ -128,12 +128,13 @@ export const orderBook = defineTool({
   name: 'order_book',
   title: 'Order book',
   description:
-    'Best levels of an order book, now or after a past block. Bids descend and asks ascend; n is the number of orders of a level. A past book needs the archive; archive_coverage shows its heights. There is no look-up by time.',
-  price: '1 credit now, 10 credits at a height',
+    'Best levels of an order book, now, or after a past block or at a past time. Bids descend and asks ascend; n is the number of orders of a level. A past book needs the archive; archive_coverage shows its heights and times.',
+  price: '1 credit now, 10 credits at a height or time',
   input: {
     coin: Coin,
     depth: z.int().min(1).max(MAX_DEPTH).optional().describe('Levels per side; default 10'),
     height: PastHeight,
+    time: PastTime,
   },
   output: {
     coin: z.string(),
@@ -144,15 +145,15 @@ export const orderBook = defineTool({
     bids: list('px, sz and n of each level, best first'),
     asks: list('px, sz and n of each level, best first'),
   },
-  requests: ({ coin, depth = DEFAULT_DEPTH, height }) => [
-    height === undefined && depth <= DEPTH_OF_L2_BOOK
+  requests: ({ coin, depth = DEFAULT_DEPTH, height, time }) => [
+    height === undefined && time === undefined && depth <= DEPTH_OF_L2_BOOK
       ? { info: { type: 'l2Book', coin } }
-      : { info: { type: 'l2BookDiffSnapshot', coin, block_height: height } },
+      : { info: { type: 'l2BookDiffSnapshot', coin, block_height: height, time } },
   ],
-  result: (answers, { coin, depth = DEFAULT_DEPTH, height }) => {
+  result: (answers, { coin, depth = DEFAULT_DEPTH, height, time }) => {
     const book = bodyOf<Book | null>(answers, 0)
     if (book === null)
-      return badArgument('coin', height === undefined ? UNKNOWN_COIN : `had no order book after block ${height}`)
+      return badArgument('coin', height === undefined && time === undefined ? UNKNOWN_COIN : 'had no order book then')
     const [bids, asks] = book.levels
     const bid = bids[0]?.px
     const ask = asks[0]?.px

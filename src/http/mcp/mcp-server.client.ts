@@ -35,7 +35,9 @@ const described = TOOLS.map((tool) => ({
 function serverOf(caller: Caller): McpServer {
   const server = new McpServer(SERVER, { instructions: INSTRUCTIONS, capabilities: CAPABILITIES })
   for (const { tool, config } of described)
-    server.registerTool(tool.name, config, (input) => callTool(tool, input, caller))
+    server.registerTool(tool.name, config, (input, { mcpReq: { _meta: metadata } }) =>
+      callTool(tool, input, caller, metadata?.['x402/payment']),
+    )
   for (const { uri, path, title, description, mimeType } of PAGES)
     server.registerResource(path, uri, { title, description, mimeType }, () => readPage(uri, path, mimeType, caller))
   const template = new ResourceTemplate(TYPE_TEMPLATE, { list: undefined })

@@ -1,14 +1,18 @@
 // POST /mcp: the MCP server, stateless over Streamable HTTP, and the metadata that its clients look for. Lists, resources
-// and prompts are free and need no key. A call of a tool is sent to the gateway's own surfaces with the caller's key.
+// and prompts are free and need no key. A call of a tool is sent to the gateway's own surfaces with the caller's key. Where
+// calls can be paid by x402, a caller without a key pays for the tool.
 // Invariant: a body over the limit, or with too many messages, starts no work.
 
 import { type Context, Hono } from 'hono'
+import type { Identity } from '../../accounts/identity.ts'
 import { isJson, readJsonBody } from '../../core/body.ts'
 import type { Failure } from '../../core/failure.ts'
 import { err, type Result } from '../../core/result.ts'
+import type { WaitUntil } from '../../core/wait-until.ts'
+import type { MeteredCall } from '../../metering/charging.ts'
 import { type Reply, rpcFailure } from '../../protocol/failure-wire.ts'
 import { MCP_PATH } from '../cors.ts'
-import { type Access, metered, type Surface } from '../metered.route.ts'
+import { type Access, markPaid, metered, type Surface } from '../metered.route.ts'
 import type { ToolRequest } from './tool.ts'
 import type { SurfaceReply } from './tool-result.ts'
 
@@ -33,13 +37,22 @@ export function mcpRoutes(deps: McpDeps): Hono {
     const { origin } = new URL(raw.url)
     const body = await bodyOf(raw)
     if (!body.ok) return refuse(rpcFailure(body.error, deps.requestId()))
-    const serve = async () => {
+    const waitUntil: WaitUntil = (work) => c.executionCtx.waitUntil(work)
+    const answer = (request: ToolRequest, payer?: Identity) => {
+      const inner = innerRequest(raw, request)
+      return answerTo(payer === undefined ? inner : markPaid(inner, payer), c, deps)
+    }
+    const serve = async (call?: MeteredCall) => {
       const { serveMcp } = await import('./mcp-server.client.ts')
-      const send = (request: ToolRequest) => answerTo(innerRequest(raw, request), c, deps)
-      return serveMcp(raw, body.value, { chain: deps.chain, origin, nowMs: deps.now(), send })
+      const { chain, requestId, admitVisitor: admit } = deps
+      const caller = { chain, origin, nowMs: deps.now(), send: (request: ToolRequest) => answer(request) }
+      if (admit === undefined || call?.isVisit !== true) return serveMcp(raw, body.value, caller)
+      const { paymentsOf } = await import('./tool-payment.client.ts')
+      const pay = paymentsOf({ outer: raw, admit, waitUntil, answer, requestId })
+      return serveMcp(raw, body.value, { ...caller, pay })
     }
     if (!callsTool(body.value)) return serve()
-    return metered(deps, surfaceOf(origin, body.value), raw, (work) => c.executionCtx.waitUntil(work), serve)
+    return metered(deps, surfaceOf(origin, body.value), raw, waitUntil, serve)
   })
   for (const path of [METADATA_PATH, `${METADATA_PATH}${MCP_PATH}`])
     app.get(path, (c) => c.json(metadataOf(new URL(c.req.url).origin)))
@@ -65,6 +78,7 @@ function surfaceOf(origin: string, body: unknown): Surface {
   return {
     product: 'info',
     type: 'mcp',
+    acceptsPayment: true,
     entry: { product: null, kind: 'any', places: ['bearer'] },
     refusal: (failure, requestId) => withMetadata(rpcFailure(failure, requestId, idOf(body)), origin),
   }

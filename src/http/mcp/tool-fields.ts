@@ -23,6 +23,9 @@ const Time = z.union([z.number(), z.string().max(40)], INVALID_TIME).transform((
 export const startOr = (otherwise: string) =>
   Time.optional().describe(`Start, Unix milliseconds or ISO 8601; default: ${otherwise}`)
 export const End = Time.optional().describe('End, inclusive, Unix milliseconds or ISO 8601; default: now')
+export const PastTime = Time.optional().describe(
+  'Instead of `height`: Unix milliseconds or ISO 8601; the last block at or before it',
+)
 export const PastHeight = Height.optional().describe('Block height, to read the past from the archive; default: now')
 
 /** Notice for output text that people outside of the gateway wrote. */

@@ -107,7 +107,15 @@ export function outputOf({ output }: Tool) {
 
 type Content = Readonly<Record<string, unknown>>
 
-function contentOf(structuredContent: Content) {
+/** Not an interface: the SDK's type has an index signature. */
+export type ToolResult = {
+  content: { type: 'text'; text: string }[]
+  structuredContent: Record<string, unknown>
+  isError?: boolean
+  _meta?: Record<string, unknown>
+}
+
+export function contentOf(structuredContent: Content): ToolResult {
   return { content: [{ type: 'text' as const, text: JSON.stringify(structuredContent) }], structuredContent }
 }
 

@@ -5,7 +5,9 @@
 // service key can revoke itself; no key reaches another account.
 
 import type * as z from 'zod'
+import type { Identity } from '../../accounts/identity.ts'
 import { type KeyRow, pipelineRight, restrictionOf, rootOf } from '../../accounts/key-row.ts'
+import type { ChangeAuthor } from '../../accounts/members.ts'
 import { type Failure, KEY_ENDED } from '../../core/failure.ts'
 import { AccountId, type KeyHash } from '../../core/ids.ts'
 import { err, ok, type Result } from '../../core/result.ts'
@@ -20,6 +22,7 @@ import {
   type Responses,
 } from './endpoint.ts'
 import { AccountFilter, KEY_PARAMS } from './key-shapes.ts'
+import { serviceKeyRefusal } from './operation-roles.ts'
 import type { KeyRef, Keys, Platform } from './platform-api.ts'
 import type { Refusal } from './refusal.ts'
 
@@ -49,6 +52,17 @@ export async function managingKey(keys: Pick<Keys, 'findByHash'>, keyHash: KeyHa
   return refused === null && key !== null ? ok(key) : err(refused ?? KEY_ENDED)
 }
 
+/** Failure if the caller is a member whose role does not reach the named key, else null. */
+export async function namedKeyRefusal(
+  keys: Pick<Keys, 'find'>,
+  identity: Pick<Identity, 'account' | 'session'>,
+  name: string,
+): Promise<Failure | null> {
+  if (!identity.session?.member) return null
+  const key = await keys.find({ name, account: identity.account })
+  return key.ok ? serviceKeyRefusal(identity, key.value.kind) : null
+}
+
 function keyCannotManage(problem: string): Failure {
   const need =
     'Managing an account needs an unrestricted service key (cqs_): no cap, ranges or expiry, and all pipelines'
@@ -57,10 +71,20 @@ function keyCannotManage(problem: string): Failure {
 
 export const ACCOUNT_PARAMS = { id: AccountId }
 
-/** Account of a call; `by`: root of the calling key, null: the operator. */
+/** The caller as author of a change. `key`: the calling key. */
+export const authorOf = ({ session }: Identity, key: KeyRow): ChangeAuthor => {
+  return { root: rootOf(key), member: session?.member?.id ?? null }
+}
+
+/** Account of a call; `author`: null is the operator. */
 interface AccountTarget {
   readonly account: AccountId
-  readonly by: string | null
+  readonly author: ChangeAuthor | null
+}
+
+interface Owner {
+  readonly account: AccountId
+  readonly author: ChangeAuthor
 }
 
 interface KeyTarget {
@@ -80,7 +104,7 @@ interface Resource<Target> {
   /** Target of an operator call. */
   readonly adminTarget: (call: TargetCall, platform: Platform) => Promise<Result<Target, Refusal>>
   /** Target of a call with a managing key of the account. */
-  readonly ownerTarget: (call: TargetCall, owner: { readonly account: AccountId; readonly by: string }) => Target
+  readonly ownerTarget: (call: TargetCall, owner: Owner) => Target
 }
 
 export const ACCOUNT: Resource<AccountTarget> = {
@@ -88,7 +112,7 @@ export const ACCOUNT: Resource<AccountTarget> = {
   own: {},
   adminTarget: async ({ params: { id: account = '' } }, { accounts }) => {
     const missing = await accounts.missingFailure(account)
-    return missing === null ? ok({ account, by: null }) : err(missing)
+    return missing === null ? ok({ account, author: null }) : err(missing)
   },
   ownerTarget: (_, owner) => owner,
 }
@@ -100,7 +124,10 @@ export const KEY: Resource<KeyTarget> = {
     const { account } = query as z.infer<typeof AccountFilter>
     return ok({ key: { name, account }, owner: null })
   },
-  ownerTarget: ({ params: { key: name = '' } }, owner) => ({ key: { name, account: owner.account }, owner }),
+  ownerTarget: ({ params: { key: name = '' } }, { account, author }) => ({
+    key: { name, account },
+    owner: { account, by: author.root },
+  }),
 }
 
 type EndpointOptions = Definition & { readonly body?: Body }
@@ -146,8 +173,12 @@ export function adminAndOwnEndpoints<
       handle: async (call, platform) => {
         const { account, keyHash } = call.identity
         const caller = await managingKey(platform.keys, keyHash)
-        const target = caller.ok ? ok(resource.ownerTarget(call, { account, by: rootOf(caller.value) })) : caller
-        return handleTarget(target, call.body, platform)
+        const name = (call.params as TargetCall['params']).key
+        const refused = name === undefined ? null : await namedKeyRefusal(platform.keys, call.identity, name)
+        if (refused !== null) return err(refused)
+        if (!caller.ok) return caller
+        const author = authorOf(call.identity, caller.value)
+        return handleTarget(ok(resource.ownerTarget(call, { account, author })), call.body, platform)
       },
     }),
   ]

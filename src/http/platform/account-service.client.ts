@@ -35,34 +35,15 @@ export function accountsOf({ db, kv, meterOf, nowMs }: AccountPorts): Accounts {
   const absent = async (id: string) => unknownAccount(id, nearestName(id, await store.accountIds(LIST_MAX)))
   const missing = async (id: string) => ((await store.account(id)) === null ? absent(id) : null)
 
-  /** Starts the plan in the meter. Explicit `credits` replace those of the first period and do not expire. */
-  async function begin({ id, terms }: AccountRow, plan: ListedPlan, meter: AccountMeterApi, credits?: MicroCredits) {
-    const isNew = (await meter.balance()).granted === 0
-    if (credits !== undefined) {
-      const answer = await meter.grantCredits(FIRST_GRANT, credits)
-      if (answer.ok && !answer.repeated) await store.addGrant(id, FIRST_GRANT, credits, nowMs())
-    }
-    // An account that predates plan periods already got its first credits.
-    const firstMicro = credits === undefined && isNew ? null : 0
-    await meter.beginPlan({ plan: plan.name, terms: effectiveTerms(plan, termsFrom(terms)), firstMicro })
-  }
+  const open = openingOf(store, plans, { meterOf, nowMs })
 
   return {
     missingFailure: missing,
-    async ensure(id, choice, { credits, region } = {}) {
+    async ensure(id, choice, opening) {
       const allowed = await allowedPlan(plans, choice)
-      if (!allowed.ok) return allowed
-      const created = await store.ensureAccount(id, choice.plan, termsText(choice.terms), nowMs())
-      const meter = meterOf(id, region)
-      // Applies to an existing row as well, because an earlier attempt may have stopped between D1 and the meter.
-      if ((await meter.plan()) === null) {
-        const row = await store.account(id)
-        const plan = row === null ? null : await plans.named(row.plan)
-        if (row === null || plan === null) return err(unknownPlan(choice.plan))
-        await begin(row, plan, meter, credits)
-      }
-      return ok({ created, account: await meter.balance() })
+      return allowed.ok ? open(id, choice, opening) : allowed
     },
+    ensurePrepaid: (id, plan, region) => open(id, { plan, terms: { micro: 0 } }, { region }),
     async account(id) {
       const row = await store.account(id)
       if (row === null) return err(await absent(id))
@@ -82,10 +63,10 @@ export function accountsOf({ db, kv, meterOf, nowMs }: AccountPorts): Accounts {
       for (const key of await activeKeysFromD1(db, id, LIST_MAX)) await putKeyHint(kv, key)
       return ok(state)
     },
-    async grant(account, id, micro) {
+    async grant(account, id, micro, call) {
       const none = await missing(account)
       if (none !== null) return err(none)
-      const answer = await meterOf(account).grantCredits(`grant:${id}`, micro)
+      const answer = await meterOf(account).grantCredits(`grant:${id}`, micro, call)
       if (!answer.ok) {
         if (answer.reason === 'conflict') {
           return err({
@@ -98,6 +79,38 @@ export function accountsOf({ db, kv, meterOf, nowMs }: AccountPorts): Accounts {
       await store.addGrant(account, `grant:${id}`, micro, nowMs())
       return ok({ repeated: answer.repeated, account: answer.account })
     },
+  }
+}
+
+/** Creates accounts on a plan that was checked. */
+function openingOf(
+  store: AccountStore,
+  plans: PlanTable,
+  { meterOf, nowMs }: Pick<AccountPorts, 'meterOf' | 'nowMs'>,
+): Accounts['ensure'] {
+  /** Starts the plan in the meter. Explicit `credits` replace those of the first period and do not expire. */
+  async function begin({ id, terms }: AccountRow, plan: ListedPlan, meter: AccountMeterApi, credits?: MicroCredits) {
+    const isNew = (await meter.balance()).granted === 0
+    if (credits !== undefined) {
+      const answer = await meter.grantCredits(FIRST_GRANT, credits)
+      if (answer.ok && !answer.repeated) await store.addGrant(id, FIRST_GRANT, credits, nowMs())
+    }
+    // An account that predates plan periods already got its first credits.
+    const firstMicro = credits === undefined && isNew ? null : 0
+    await meter.beginPlan({ plan: plan.name, terms: effectiveTerms(plan, termsFrom(terms)), firstMicro })
+  }
+
+  return async (id, choice, { credits, region } = {}) => {
+    const created = await store.ensureAccount(id, choice.plan, termsText(choice.terms), nowMs())
+    const meter = meterOf(id, region)
+    // Applies to an existing row as well, because an earlier attempt may have stopped between D1 and the meter.
+    if ((await meter.plan()) === null) {
+      const row = await store.account(id)
+      const plan = row === null ? null : await plans.named(row.plan)
+      if (row === null || plan === null) return err(unknownPlan(choice.plan))
+      await begin(row, plan, meter, credits)
+    }
+    return ok({ created, account: await meter.balance() })
   }
 }
 
@@ -141,6 +154,7 @@ export function plansOf(ports: Omit<AccountPorts, 'nowMs'>): Plans {
   const table = new PlanTable(ports.db)
   return {
     list: () => table.list(),
+    existing: (names) => table.existing(names),
     async set(name, change) {
       const plans = await table.list()
       const before = plans.find((plan) => plan.name === name) ?? null

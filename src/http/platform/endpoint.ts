@@ -25,6 +25,8 @@ interface Call<Named, Query, Sent, Auth> {
   readonly params: { readonly [name in keyof Named]: string }
   readonly query: Parsed<Query>
   readonly body: ParsedBody<Sent>
+  /** Origin of the request’s URL, for links to this gateway. */
+  readonly origin: string
   /** Identity of the caller; null for the operator. */
   readonly identity: Auth extends 'key' | 'service' ? Identity : null
 }

@@ -39,7 +39,7 @@ export const Label = z.string().max(100, 'must be at most 100 characters').descr
 /**
  * Label in a request. Invisible joiners of emoji are allowed; characters that change direction or break lines are not.
  */
-const NewLabel = Label.regex(
+export const NewLabel = Label.regex(
   /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]*$/u,
   'must be one line without control characters',
 )

@@ -2,7 +2,7 @@
 // a key that is valid in the key table at that moment. Isolates and leases may cache a revoked key for seconds, and
 // changes made with it would persist. A free call also takes a lease. The lease proves that the key is valid, and the
 // call counts against the key's rate limit. The isolate reports its spending first, so that a balance in the response
-// is current.
+// is current. A member of the account needs a role that allows the operation.
 
 import { type Context, Hono } from 'hono'
 import type { Identity } from '../../accounts/identity.ts'
@@ -11,14 +11,15 @@ import { type Failure, KEY_ENDED } from '../../core/failure.ts'
 import { networkOf } from '../../core/network.ts'
 import { RateLimiter } from '../../core/rate-limiter.ts'
 import { ok, type Result } from '../../core/result.ts'
-import type { MeteredCall } from '../../metering/charging.ts'
+import { type MeteredCall, recordAnswer } from '../../metering/charging.ts'
 import { limitsOf } from '../../metering/plans/plan.ts'
 import { type Reply, restFailure } from '../../protocol/failure-wire.ts'
 import { type Access, metered, type Surface } from '../metered.route.ts'
 import type { Endpoint } from './endpoint.ts'
+import { operationRefusal } from './operation-roles.ts'
 import type { Platform } from './platform-api.ts'
 import type { Refusal } from './refusal.ts'
-import { addRoute, type HandlerResult, handleCall, refusalReply, replyTo } from './serve.route.ts'
+import { addRoute, type HandlerResult, handleCall, readCall, refusalReply, replyTo } from './serve.route.ts'
 
 export interface KeyedDeps extends Access {
   readonly platform: Platform
@@ -46,7 +47,7 @@ export function keyedRoutes(endpoints: readonly Endpoint[], deps: KeyedDeps): Ho
 }
 
 function surfaceOf(
-  { id: type, auth, product = 'platform', acceptsAnyKey, method }: Endpoint,
+  { id: type, auth, product = 'platform', acceptsAnyKey, method, price }: Endpoint,
   { platform, addressOf }: KeyedDeps,
   gate: RateLimiter,
 ): Surface {
@@ -62,10 +63,14 @@ function surfaceOf(
     },
     refusal: isData ? dataFailure : restFailure,
     limit: (identity, request) => {
+      const beyondRole = operationRefusal(type, identity)
+      if (beyondRole !== null) return beyondRole
       const tooMany = isData ? addressLimitFailure(addressOf(request), identity, gate, platform.now()) : null
       return tooMany ?? (method === 'get' ? null : endedKeyFailure(identity, platform))
     },
     announceLimitsBelow: 1,
+    // The price of another endpoint is unknown before the work, or it changes the account.
+    acceptsPayment: isData && method === 'get' && price !== undefined,
   }
 }
 
@@ -105,9 +110,12 @@ async function chargedReply(c: Context, endpoint: Endpoint, call: MeteredCall, p
   const { id: type, product = 'platform', price: amount = 0 } = endpoint
   const { identity, requestId, charging } = call
   const refused = (failure: Refusal): Reply => {
-    call.recordRefusal(failure)
-    return refusalReply(failure, requestId)
+    const reply = refusalReply(failure, requestId)
+    call.recordRefusal(failure, reply.status)
+    return reply
   }
+  const read = call.isVisit ? (await readCall(c, endpoint)).call : null
+  if (read?.ok === false) return refused(read.error)
   const hold = await charging.hold(identity, { product, type, amount })
   if (!hold.ok) return refused(hold.error)
   /** Charges the actual price, which may exceed the held amount. */
@@ -129,12 +137,15 @@ async function chargedReply(c: Context, endpoint: Endpoint, call: MeteredCall, p
     const { price = amount, remaining: balance } = isShown ? result.value : { price: 0 }
     const paid = await take(price)
     if (!paid.ok) return refused(paid.error)
-    if (!result.ok) call.recordRefusal(result.error)
     const left = balance ?? paid.value
-    return replyTo(result, requestId, {
-      'x-credits-cost': formatCredits(paid.value === null ? 0 : price),
+    const cost = paid.value === null ? 0 : price
+    const reply = replyTo(result, requestId, {
+      'x-credits-cost': formatCredits(cost),
       ...(left === null ? {} : { 'x-credits-remaining': formatCredits(left) }),
     })
+    if (result.ok) recordAnswer(call, { product, type }, cost, { status: reply.status })
+    else call.recordRefusal(result.error, reply.status)
+    return reply
   }
   const work = finish()
   // A call that the client cancels after work started is still charged.

@@ -36,7 +36,7 @@ const CHECKPOINT_ROWS = 2
 /** Metering of an account whose streams always run, per minute: of the account with one stream, and of each further one. */
 export const STREAMS_PER_MINUTE = {
   first: { requests: 3.11, objectRows: 0.5, d1Rows: 0.2 },
-  further: { requests: 0.01, objectRows: 0.12, d1Rows: 0 },
+  further: { requests: 0.01, objectRows: 0.12, d1Rows: 0.01 },
 } as const
 
 /** Operations of 1,000 calls of a key that calls once per second. */

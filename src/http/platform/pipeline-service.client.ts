@@ -12,17 +12,28 @@ import {
   differences,
   type NewPipeline,
   type PipelineChange,
+  type PipelinePreview,
   type ValidatedPipeline,
   validateChange,
   validateNew,
+  validatePreview,
 } from '../../pipelines/changes.ts'
 import { chainOf } from '../../pipelines/evm/evm-record.ts'
 import { MAX_PIPELINES, type PipelineRow } from '../../pipelines/pipeline-row.ts'
 import { KEY_SHARE, MAX_BYTES, MAX_REPLICA, MAX_WALLETS, PipelineStore } from '../../pipelines/pipelines.store.ts'
 import { seal } from '../../pipelines/sealing.client.ts'
-import { SINK_API_VERSION, type SinkApi, type SinkPhase } from '../../pipelines/sink-api.ts'
+import { SINK_API_VERSION, type SinkApi, type SinkPhase, type SinkStatus } from '../../pipelines/sink-api.ts'
 import { isSynced, SinkLink, type SinkLinkPorts } from '../../pipelines/sink-link.client.ts'
-import type { Keys, PipelineCaller, PipelineRef, PipelineState, Pipelines, Reach } from './platform-api.ts'
+import { type KnownRows, PipelineBackfills } from './pipeline-backfills.client.ts'
+import type {
+  BackfillOrder,
+  Keys,
+  PipelineCaller,
+  PipelineRef,
+  PipelineState,
+  Pipelines,
+  Reach,
+} from './platform-api.ts'
 import { badField, type Refusal, retryLater } from './refusal.ts'
 
 export interface PipelinePorts extends Omit<SinkLinkPorts, 'store'> {
@@ -67,6 +78,9 @@ const KEY_SHARE_FULL = conflict(
 )
 const BUSY = conflict('this pipeline was changed concurrently. Read it again, then retry')
 const TEST_RUNNING = conflict('a test of this pipeline is already running. Retry when it has finished')
+const FIXED_BACKFILL = conflict(
+  'a backfill keeps the settings of its order. Change "status" only, or cancel it and order another one',
+)
 const SECRET_UNREADABLE = conflict(
   'destination_config: the stored secret is unreadable because the operator changed KEY_SECRET. Send the secret again',
 )
@@ -94,11 +108,14 @@ export class PipelineService implements Pipelines {
   readonly #ports: PipelinePorts
   readonly #store: PipelineStore
   readonly #link: SinkLink
+  readonly #backfills: PipelineBackfills
 
   constructor(ports: PipelinePorts) {
     this.#ports = ports
     this.#store = new PipelineStore(ports.db)
     this.#link = new SinkLink({ ...ports, store: this.#store })
+    const discard = (id: string) => this.#discard(id)
+    this.#backfills = new PipelineBackfills({ ...ports, store: this.#store, link: this.#link, newId, discard })
   }
 
   async create({ account, keyHash }: PipelineCaller, order: NewPipeline): Promise<Result<PipelineRow, Refusal>> {
@@ -106,7 +123,7 @@ export class PipelineService implements Pipelines {
     const checked = await this.#validate(account, validateNew(order), order)
     if (!checked.ok) return checked
     const { nowMs, keySecret } = this.#ports
-    const id = `pipe_${randomBase58(ID_CHARS, (bytes) => crypto.getRandomValues(new Uint8Array(bytes)))}`
+    const id = newId()
     const { fields, secret } = checked.value
     const sealed = secret ? await seal(secret, id, keySecret) : null
     const caller = await this.#caller(keyHash)
@@ -124,6 +141,9 @@ export class PipelineService implements Pipelines {
       revision: 1,
       sentRevision: 0,
       isRemoved: false,
+      backfillOf: null,
+      backfillRequest: null,
+      backfilled: [],
     }
     if (!(await this.#store.add(row, shareOf(caller)))) return err(fullRefusal(caller))
     return ok(await this.#link.sync(row))
@@ -168,6 +188,7 @@ export class PipelineService implements Pipelines {
     for (let left = TRIES; left > 0; left--) {
       const before = await this.#find(name, caller)
       if (!before.ok) return before
+      if (before.value.backfillOf !== null && !isStatusOnly(change)) return err(FIXED_BACKFILL)
       const after = await this.#applyChange(before.value, change, caller)
       if (!after.ok) return after
       const { row: changed, isChanged: isOther, sends } = after.value
@@ -192,11 +213,29 @@ export class PipelineService implements Pipelines {
     const row = await this.#store.get(account, id)
     if (row === null) return err(NO_PIPELINE)
     if (!mayTouch(await this.#caller(keyHash), row)) return err(OTHER_KEYS_PIPELINE)
+    if (row.backfillOf !== null) {
+      const parent = await this.#store.get(account, row.backfillOf)
+      if (parent === null || parent.isRemoved) return (await this.#discard(id)) ? ok(undefined) : err(NOT_EMPTIED)
+      // Only a cancellation records what a backfill has delivered.
+      const canceled = await this.cancelBackfill({ account, id: row.backfillOf, keyHash })
+      return canceled.ok ? ok(undefined) : canceled
+    }
+    // From now on, no backfill can be added to it.
     await this.#store.remove(id, this.#ports.nowMs())
-    const isEmptied = !this.#ports.hasSinks || (await this.#link.call(id, (sink) => sink.drop().then(() => true)))
-    if (!isEmptied) return err(NOT_EMPTIED)
+    const child = await this.#store.backfillOf(account, id)
+    const isChildEmptied = child === null || (await this.#discard(child.id))
+    const isEmptied = await this.#discard(id, false)
+    if (!isChildEmptied || !isEmptied) return err(NOT_EMPTIED)
     await this.#store.purge(id)
     return ok(undefined)
+  }
+
+  /** Deletes the record and the data of its object. False: the object did not respond; the record is then only marked. */
+  async #discard(id: string, isPurged = true): Promise<boolean> {
+    await this.#store.remove(id, this.#ports.nowMs())
+    const isEmptied = !this.#ports.hasSinks || (await this.#link.call(id, (sink) => sink.drop().then(() => true)))
+    if (isEmptied && isPurged) await this.#store.purge(id)
+    return isEmptied === true
   }
 
   async state(name: PipelineRef): Promise<Result<PipelineState, Refusal>> {
@@ -232,12 +271,63 @@ export class PipelineService implements Pipelines {
     return answer === null ? err(NO_RESPONSE) : ok(answer)
   }
 
+  /** Of a worker that has no pipeline, because the account may have none yet. */
+  async prices(account: AccountId): Promise<Pick<SinkStatus, 'rowMicro' | 'minuteMicro'> | null> {
+    return this.#ports.hasSinks ? this.#link.call(`check/${account}`, (sink) => sink.status()) : null
+  }
+
+  async preview({ account, keyHash }: PipelineCaller, request: PipelinePreview) {
+    if (!this.#ports.hasSinks) return err(NO_PIPELINES)
+    const checked = await this.#validate(account, validatePreview(request), request)
+    if (!checked.ok) return checked
+    const { name: payer_name } = await this.#caller(keyHash)
+    const now = new Date(this.#ports.nowMs()).toISOString()
+    const record = { id: `preview/${account}`, account, payer: keyHash, payer_name, revision: 1 }
+    const pipeline = { ...checked.value.fields, ...record, created_at: now, updated_at: now }
+    const answer = await this.#link.call(`check/${account}`, (sink) => sink.preview({ v, pipeline }), TEST_MS)
+    if (answer === null) return err(NO_RESPONSE)
+    const { fault, wait } = answer
+    if (wait) return err(retryLater(wait.waitMs, wait.words))
+    return fault ? err(badField(fault.path, fault.message)) : ok(answer)
+  }
+
   /** The caller pays for the redelivered batches and everything after them. */
   async redeliver(name: PipelineRef) {
     const changed = await this.change(name, {}, 'pays')
     if (!changed.ok) return changed
     const answer = await this.#callSink(name, (sink) => sink.redeliver({ v }))
     return answer.ok ? ok(answer.value.batches) : answer
+  }
+
+  async estimateBackfill(name: PipelineRef, order: BackfillOrder) {
+    return this.#onBackfills(name, (rows, caller) => this.#backfills.estimate(rows, caller, order))
+  }
+
+  async orderBackfill(name: PipelineRef, order: BackfillOrder) {
+    return this.#onBackfills(name, (rows, caller) => this.#backfills.order(rows, caller, order))
+  }
+
+  async showBackfill(name: PipelineRef) {
+    return this.#onBackfills(name, (rows) => this.#backfills.show(rows))
+  }
+
+  async cancelBackfill(name: PipelineRef) {
+    return this.#onBackfills(name, (rows) => this.#backfills.cancel(rows))
+  }
+
+  /** A backfill has no backfill. */
+  async #onBackfills<Answer>(
+    name: PipelineRef,
+    run: (rows: KnownRows, caller: Caller & { readonly share: string | null }) => Promise<Result<Answer, Refusal>>,
+  ): Promise<Result<Answer, Refusal>> {
+    if (!this.#ports.hasSinks) return err(NO_PIPELINES)
+    const caller = await this.#caller(name.keyHash)
+    const row = await this.#find(name, caller)
+    if (!row.ok) return row
+    if (row.value.backfillOf !== null) return err(NO_PIPELINE)
+    const child = await this.#store.backfillOf(name.account, name.id)
+    if (child !== null && !mayTouch(caller, child)) return err(OTHER_KEYS_PIPELINE)
+    return run({ row: await this.#link.sync(row.value), child }, { ...caller, share: shareOf(caller) })
   }
 
   async #find({ account, id }: PipelineRef, caller: Caller): Promise<Result<PipelineRow, Refusal>> {
@@ -320,6 +410,8 @@ export class PipelineService implements Pipelines {
   }
 }
 
+const isStatusOnly = ({ status: _, ...rest }: PipelineChange) => Object.keys(rest).length === 0
+const newId = () => `pipe_${randomBase58(ID_CHARS, (bytes) => crypto.getRandomValues(new Uint8Array(bytes)))}`
 const shareOf = ({ right, root }: Caller) => (right === 'own' ? root : null)
 const fullRefusal = ({ right }: Caller) => (right === 'own' ? KEY_SHARE_FULL : ACCOUNT_FULL)
 const payerOf = ({ hash, name, root }: Caller) => ({ payer: hash, payerName: name, payerRoot: root })

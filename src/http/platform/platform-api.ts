@@ -4,6 +4,8 @@ import type * as z from 'zod'
 import type { ExportedAccount } from '../../accounts/exported-account.ts'
 import type { KeyKind } from '../../accounts/format.ts'
 import type { KeyChange, KeyName, KeyPosition, KeyRow, Rotation, SignInKey } from '../../accounts/key-row.ts'
+import type { MemberRole, MemberRow, TeamActor, TeamEventRow } from '../../accounts/members.ts'
+import type { ListedSession, SessionScope } from '../../accounts/sessions/session.ts'
 import type { StaffLookup, StaffRole, StaffRow } from '../../accounts/staff.ts'
 import type { SignedStreamToken } from '../../accounts/stream-token.ts'
 import type {
@@ -16,21 +18,37 @@ import type {
 } from '../../archive/archive/backfill-api.ts'
 import type { RetentionApi } from '../../archive/archive/retention.ts'
 import type { Exports } from '../../archive/exports/exports-api.ts'
+import type { Billing } from '../../billing/checkout/billing-details.ts'
 import type { Checkout, CheckoutEvents } from '../../billing/checkout/checkout-api.ts'
 import type { MicroCredits } from '../../core/amount.ts'
 import type { Failure } from '../../core/failure.ts'
 import type { AccountId, KeyHash } from '../../core/ids.ts'
 import type { Result } from '../../core/result.ts'
 import type { AccountState } from '../../metering/account-state.ts'
-import type { AccountMeterApi } from '../../metering/meter-api.ts'
-import type { AccountTerms, ListedPlan } from '../../metering/plans/plan.ts'
+import type { AlertsApi, NewAddress } from '../../metering/alerts/alerts-api.ts'
+import type { AccountMeterApi, PaidCall } from '../../metering/meter-api.ts'
+import type { AccountTerms, ListedPlan, Plan } from '../../metering/plans/plan.ts'
 import type { PlanState } from '../../metering/plans/plan-period.ts'
 import type { Difference } from '../../metering/reconciliation.ts'
+import type { LogMeterApi } from '../../metering/request-log/log-api.ts'
 import type { WebhookApi } from '../../metering/webhooks/webhook-api.ts'
-import type { NewPipeline, PipelineChange } from '../../pipelines/changes.ts'
+import type { Component } from '../../monitor/availability.ts'
+import type { IncidentKind, IncidentState } from '../../monitor/incident-states.ts'
+import type { Incident } from '../../monitor/incidents.ts'
+import type { MonitorApi } from '../../monitor/monitor-api.ts'
+import type { HeightRange } from '../../pipelines/backfill.ts'
+import type { NewPipeline, PipelineChange, PipelinePreview } from '../../pipelines/changes.ts'
 import type { PipelineRow } from '../../pipelines/pipeline-row.ts'
-import type { SinkLogLine, SinkMinute, SinkStatus, SinkTest } from '../../pipelines/sink-api.ts'
+import type {
+  SinkLogLine,
+  SinkMinute,
+  SinkPreview,
+  SinkStatus,
+  SinkSurvey,
+  SinkTest,
+} from '../../pipelines/sink-api.ts'
 import type { BlockLogApi, StatusCacheApi } from '../../protocol/feed/log-api.ts'
+import type { SourcesStatus } from '../../protocol/feed/sources-shape.ts'
 import type { AuditRow } from './audit.ts'
 import type { KeyTerms, ListedKey, UsedKey } from './key-shapes.ts'
 import type { PlanChange } from './plan-shapes.ts'
@@ -41,19 +59,28 @@ type Rows = <Row>(schema: z.ZodType<Row>, sql: string, ...values: readonly unkno
 export interface Platform {
   readonly accounts: Accounts
   readonly keys: Keys
+  readonly members: Members
+  readonly sessions: Sessions
   readonly plans: Plans
   readonly pipelines: Pipelines
   readonly checkout: Checkout & CheckoutEvents
+  readonly billing: Billing
   readonly staff: Staff
   readonly recovery: Recovery
   readonly audit: Audit
+  readonly incidents: Incidents
   /** Queries D1 ACCOUNTS, parses the rows and binds undefined values as null. Every list query must use an index. */
   readonly rows: Rows
   /** The same for D1 USAGE. */
   readonly usageRows: Rows
-  readonly meterOf: (account: AccountId) => AccountMeterApi & WebhookApi
+  readonly meterOf: (account: AccountId) => AccountMeterApi & LogMeterApi & WebhookApi & AlertsApi
+  readonly alertMails: AlertAddresses
   readonly log: () => Pick<BlockLogApi, 'reset'>
   readonly logStatus: StatusCacheApi['status']
+  readonly monitor: () => Pick<MonitorApi, 'scrape' | 'figures' | 'alerts' | 'testAlert'>
+  /** Whether gateway isolates report their counters to the Monitor. */
+  readonly isCounted: boolean
+  readonly sources: () => Promise<SourcesStatus>
   /** Null if there is no archive. */
   readonly archive: ArchiveBackfill | null
   /** Removes expired files from the archive. */
@@ -81,6 +108,24 @@ export interface Platform {
   readonly now: () => number
   /** Runs work in steps, with other work in between (core/timers.client.ts). */
   readonly inTurns: <T>(work: Generator<number, T>) => Promise<T>
+}
+
+/** Addresses for alerts, which only the gateway can encrypt, decrypt and write to. */
+interface AlertAddresses {
+  /** Whether this gateway sends e-mails. */
+  readonly isOn: boolean
+  /** A token for another confirmation link, and its hash. */
+  newToken(account: AccountId, id: string): Promise<{ readonly token: string; readonly hash: string }>
+  /** `base`: normalized form of the address. `token`: of the confirmation link. */
+  newAddress(
+    account: AccountId,
+    address: string,
+    base: string,
+  ): Promise<{ readonly stored: NewAddress; readonly token: string }>
+  /** Null if it cannot be decrypted, because the operator changed KEY_SECRET. */
+  open(account: AccountId, id: string, sealed: string): Promise<string | null>
+  /** Sends the confirmation link. False: the mail was not accepted. */
+  confirm(account: AccountId, id: string, to: string, token: string): Promise<boolean>
 }
 
 /** The next few accounts after a cursor. */
@@ -150,6 +195,8 @@ export interface Accounts {
     choice: PlanChoice,
     opening?: AccountOpening,
   ): Promise<Result<{ readonly created: boolean; readonly account: AccountState }, Failure>>
+  /** The same for an account that never gets credits of its plan, only its limits. */
+  ensurePrepaid(id: AccountId, plan: string, region: string | null): Promise<Result<unknown, Failure>>
   /** Account, sums and current plan period. */
   account(id: string): Promise<Result<AccountView, Failure>>
   /**
@@ -157,8 +204,16 @@ export interface Accounts {
    * granted in full.
    */
   changePlan(id: string, choice: PlanChoice): Promise<Result<PlanState, Failure>>
-  /** Adds credits once per `id`; the same id with a different amount is rejected. */
-  grant(account: AccountId, id: string, micro: MicroCredits): Promise<Result<GrantResult, Refusal>>
+  /**
+   * Adds credits once per `id`; the same id with a different amount is rejected. `call`: charges the same amount for
+   * this call in the same transaction.
+   */
+  grant(
+    account: AccountId,
+    id: string,
+    micro: MicroCredits,
+    call?: PaidCall | null,
+  ): Promise<Result<GrantResult, Refusal>>
 }
 
 export interface KeyInput extends KeyTerms, AccountOpening {
@@ -234,6 +289,47 @@ export interface Keys {
   findByHash(hash: KeyHash): Promise<KeyRow | null>
 }
 
+/** A member or a pending invitation. `email` is empty if KEY_SECRET changed since. */
+export type Member = Omit<MemberRow, 'sealed'> & { readonly email: string }
+
+interface MemberRef {
+  readonly account: AccountId
+  readonly id: string
+  readonly by: TeamActor
+}
+
+export interface InvitationInput extends Omit<MemberRef, 'id'> {
+  readonly email: string
+  readonly role: MemberRole
+  /** Origin of the request, for the link if the gateway has no public URL. */
+  readonly origin: string
+}
+
+export interface Members {
+  /** How invitations are delivered; null: members cannot be invited. */
+  readonly delivery: 'mail' | 'log' | null
+  /** Oldest first. */
+  list(account: AccountId): Promise<readonly Member[]>
+  invite(input: InvitationInput): Promise<Result<Member, Refusal>>
+  inviteAgain(input: MemberRef & Pick<InvitationInput, 'origin'>): Promise<Result<Member, Refusal>>
+  changeRole(input: MemberRef & Pick<InvitationInput, 'role'>): Promise<Result<Member, Refusal>>
+  /** Removes a member, or revokes an invitation. */
+  remove(ref: MemberRef): Promise<Result<Member, Refusal>>
+  /** Newest first. */
+  events(account: AccountId, before: number, limit: number): Promise<readonly TeamEventRow[]>
+  /** Addresses by id, of removed members too. */
+  emails(account: AccountId, ids: readonly string[]): Promise<ReadonlyMap<string, string>>
+}
+
+/** Console sessions of accounts. */
+interface Sessions {
+  list(scope: SessionScope): Promise<readonly ListedSession[]>
+  /** False: no such session. */
+  end(scope: SessionScope, id: string, by: TeamActor): Promise<boolean>
+  /** Number of ended sessions. `except`: id of a session. */
+  endOthers(scope: SessionScope, except: string | null, by: TeamActor): Promise<number>
+}
+
 /** Progress of `apply`; `next` is null at the end. */
 interface ApplyProgress {
   readonly told: number
@@ -242,6 +338,8 @@ interface ApplyProgress {
 
 export interface Plans {
   list(): Promise<ListedPlan[]>
+  /** Those of these plans that exist. */
+  existing(names: readonly string[]): Promise<Plan[]>
   /** Adds or changes a plan. New accounts get it immediately, existing accounts through `apply`. */
   set(name: string, change: PlanChange): Promise<Result<ListedPlan, Refusal>>
   remove(name: string): Promise<Result<void, Refusal>>
@@ -277,6 +375,31 @@ export interface PipelineState {
   readonly status: SinkStatus | null
 }
 
+/** A range of past blocks: positions as in `execution_start_from`; `redeliver` includes what was delivered before. */
+export interface BackfillOrder {
+  readonly from: string
+  readonly to: string
+  readonly redeliver: boolean
+  readonly idempotency_key?: string | undefined
+}
+
+/** `status`: of the pipeline whose past rows are delivered. `estimate` is null if it was not asked for. */
+export interface BackfillPlan {
+  readonly range: HeightRange
+  readonly estimate: SinkSurvey['estimate']
+  readonly status: SinkStatus
+}
+
+/** `row`: the backfill; null: there is none. `backfilled`: delivered by earlier ones. `hasPast`: past rows are stored. */
+export interface PipelineBackfill {
+  readonly hasPast: boolean
+  readonly row: PipelineRow | null
+  readonly status: SinkStatus | null
+  readonly backfilled: readonly HeightRange[]
+}
+
+export type OrderedBackfill = PipelineBackfill & { readonly row: PipelineRow }
+
 /** Every call on a pipeline first syncs the record to its Sink if needed. */
 export interface Pipelines {
   create(caller: PipelineCaller, order: NewPipeline): Promise<Result<PipelineRow, Refusal>>
@@ -300,7 +423,17 @@ export interface Pipelines {
   metrics(name: PipelineRef, minutes: number): Promise<Result<readonly SinkMinute[], Refusal>>
   /** Tests the pipeline with the change applied. */
   test(name: PipelineRef, change: PipelineChange): Promise<Result<SinkTest, Refusal>>
+  /** Prices of a row and of a running minute; null if no worker responds. */
+  prices(account: AccountId): Promise<Pick<SinkStatus, 'rowMicro' | 'minuteMicro'> | null>
+  /** The newest rows of a pipeline that need not exist. */
+  preview(caller: PipelineCaller, request: PipelinePreview): Promise<Result<SinkPreview, Refusal>>
   redeliver(name: PipelineRef): Promise<Result<number, Refusal>>
+  estimateBackfill(name: PipelineRef, order: BackfillOrder): Promise<Result<BackfillPlan, Refusal>>
+  /** The caller pays. The same order returns the same backfill. */
+  orderBackfill(name: PipelineRef, order: BackfillOrder): Promise<Result<OrderedBackfill, Refusal>>
+  showBackfill(name: PipelineRef): Promise<Result<PipelineBackfill, Refusal>>
+  /** Returns what backfills have delivered. */
+  cancelBackfill(name: PipelineRef): Promise<Result<readonly HeightRange[], Refusal>>
 }
 
 interface Staff extends StaffLookup {
@@ -316,4 +449,29 @@ export interface Audit {
   /** Returns the row number. Rejects if the row was not written; the action must then not run. */
   start(row: AuditRow, nowMs: number): Promise<number>
   finish(number: number, status: number, account: AccountId | null, nowMs: number): Promise<void>
+}
+
+export interface IncidentChange {
+  readonly state: IncidentState
+  readonly message: string
+  /** Unix ms. Absent: unchanged. */
+  readonly starts?: number | undefined
+  readonly ends?: number | undefined
+}
+
+export interface NewIncident extends IncidentChange {
+  readonly kind: IncidentKind
+  readonly title: string
+  readonly components: readonly Component[]
+}
+
+export interface Incidents {
+  /** Newest first. `before`: an id. */
+  list(before: number | undefined, limit: number): Promise<readonly Incident[]>
+  find(id: number): Promise<Incident | null>
+  create(incident: NewIncident, nowMs: number): Promise<Incident>
+  /** False if the incident does not exist or has no room for another update. */
+  update(id: number, change: IncidentChange, nowMs: number): Promise<boolean>
+  /** False if it does not exist. */
+  remove(id: number): Promise<boolean>
 }

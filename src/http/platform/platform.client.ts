@@ -2,25 +2,32 @@
 
 import * as z from 'zod'
 import { NO_KEY_SECRET } from '../../accounts/key-resolver.store.ts'
+import { endOtherSessions, endSessionById, listSessions } from '../../accounts/sessions/session.store.ts'
 import { StaffStore } from '../../accounts/staff.store.ts'
 import { sealStreamToken } from '../../accounts/stream-token.client.ts'
 import { BackfillStore } from '../../archive/archive/backfill.store.ts'
 import { exportsOf } from '../../archive/exports/exports.store.ts'
-import { type CheckoutEnv, type CheckoutSettings, checkoutOf } from '../../billing/checkout/checkout-service.client.ts'
+import { billingIn } from '../../billing/checkout/billing-details.store.ts'
+import type { CheckoutEnv, CheckoutSettings } from '../../billing/checkout/checkout-service.client.ts'
 import { readBoundedText } from '../../core/bounded-text.ts'
 import { urlRefusal } from '../../core/egress.client.ts'
 import type { UrlSettings } from '../../core/egress.ts'
 import type { Failure } from '../../core/failure.ts'
 import type { AccountId } from '../../core/ids.ts'
 import { logEvent } from '../../core/log.client.ts'
-import { meterOf, type Objects } from '../../core/objects.client.ts'
+import { meterOf, monitorOf, type Objects } from '../../core/objects.client.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import { after, inTurns } from '../../core/timers.client.ts'
+import { isReported, type MonitorEnv } from '../../monitor/counter-sink.client.ts'
 import type { SinkApi } from '../../pipelines/sink-api.ts'
 import { LOG_API_VERSION } from '../../protocol/feed/log-api.ts'
 import { DEFAULT_REST_MS, restMsOf } from '../../upstream/outcome.ts'
+import { alertMailsOf } from '../mail/alert-mails.client.ts'
+import type { MailerEnv, MailerSettings } from '../mail/mailer.client.ts'
 import { accountsOf, plansOf } from './account-service.client.ts'
 import { auditIn } from './audit.store.ts'
+import { checkoutFor } from './checkout.client.ts'
+import { IncidentStore } from './incidents.store.ts'
 import { KeyService } from './key-service.client.ts'
 import { PipelineService } from './pipeline-service.client.ts'
 import type { Platform } from './platform-api.ts'
@@ -30,13 +37,12 @@ import { badField } from './refusal.ts'
 type Env = Cloudflare.Env
 
 /** Parsed variables of the gateway. */
-interface PlatformSettings extends CheckoutSettings, UrlSettings {
+interface PlatformSettings extends CheckoutSettings, UrlSettings, MailerSettings {
   readonly CHAIN: string
   readonly FEED_REGION: string | null
   readonly MILLION_CREDITS_USD: number | null
   readonly BOOK_HUBS: number
-  readonly SIGNUP: 'off' | 'log' | 'http'
-  readonly SIGNUP_SETTINGS: { readonly perDay: number }
+  readonly SIGNUP_SETTINGS: MailerSettings['SIGNUP_SETTINGS'] & { readonly perDay: number }
   readonly TRUST_PROXY: boolean
   readonly RPC_CHAINS: readonly (Parameters<typeof dataServices>[0][number] & { readonly urls: readonly unknown[] })[]
 }
@@ -44,14 +50,16 @@ interface PlatformSettings extends CheckoutSettings, UrlSettings {
 /** Dependencies from the gateway. */
 export interface PlatformDeps {
   readonly read: Platform['read']
+  readonly sources: Platform['sources']
+  readonly members: Platform['members']
   readonly now: () => number
 }
 
 export function platformOf(
-  env: Env & CheckoutEnv,
+  env: Env & CheckoutEnv & MonitorEnv & MailerEnv,
   settings: PlatformSettings,
   objects: Pick<Objects, 'log' | 'statusCache' | 'archiver' | 'hasJobs'> & { sink(pipeline: string): SinkApi },
-  { read, now }: PlatformDeps,
+  { read, sources, members, now }: PlatformDeps,
 ): Platform {
   const { ACCOUNTS: db, USAGE: usage, KEYS: kv, KEY_SECRET: keySecret = '' } = env
   const ports = {
@@ -68,6 +76,8 @@ export function platformOf(
   return {
     accounts,
     keys,
+    members,
+    sessions: sessionsIn(db, now),
     plans: plansOf(ports),
     pipelines: new PipelineService({
       ...ports,
@@ -79,22 +89,24 @@ export function platformOf(
       chains: settings.RPC_CHAINS.filter(({ urls }) => urls.length > 0).map(({ name }) => name),
       report: (error) => logEvent('pipeline_call_failed', { error }),
     }),
-    checkout: checkoutOf(env, settings, {
-      grant: (...grant) => accounts.grant(...grant),
-      report: (error) => logEvent('checkout_failed', { error }),
-      nowMs: now,
-    }),
+    checkout: checkoutFor({ env, settings, callersMeter: ports.meterOf, now }),
+    billing: billingIn(db, now),
     staff: new StaffStore(db, keySecret),
     recovery: new RecoveryService({
       ...ports,
       report: (account, error) => logEvent('account_recovery_failed', { account, error }),
     }),
     audit: auditIn(db),
+    incidents: new IncidentStore(db),
     rows: rowsOf(db),
     usageRows: rowsOf(usage),
     meterOf: ports.meterOf,
+    alertMails: alertMailsOf(env, settings),
     log: () => objects.log(),
     logStatus: () => objects.statusCache().status(),
+    monitor: () => monitorOf(env),
+    isCounted: isReported(env),
+    sources,
     archive: backfillOf(env, settings, objects),
     retention: objects.hasJobs ? () => objects.archiver() : null,
     inTurns,
@@ -112,6 +124,14 @@ export function platformOf(
     urlRefusal: refusalOf,
     isProxied: settings.TRUST_PROXY,
     now,
+  }
+}
+
+function sessionsIn(db: D1Database, now: () => number): Platform['sessions'] {
+  return {
+    list: (scope) => listSessions(db, scope, now()),
+    end: (scope, id, by) => endSessionById(db, scope, id, by, now()),
+    endOthers: (scope, except, by) => endOtherSessions(db, scope, except, by, now()),
   }
 }
 

@@ -34,7 +34,10 @@ export function addRoute<E extends HonoEnv>(
 }
 
 interface ParsedCall {
-  readonly call: Result<{ readonly params: unknown; readonly query: unknown; readonly body: unknown }, Failure>
+  readonly call: Result<
+    { readonly params: unknown; readonly query: unknown; readonly body: unknown; readonly origin: string },
+    Failure
+  >
   /** Query and body as received, for the audit log; only JSON bodies. */
   readonly sent: { readonly query: unknown; readonly body: unknown }
 }
@@ -51,7 +54,9 @@ export async function readCall(c: Context, { params, query, body, auth }: Operat
     const inQuery = parse(query ?? (auth === 'admin' ? NOTHING : z.unknown()), received.value)
     if (!inQuery.ok) return inQuery
     const inBody = body === undefined ? ok(undefined) : await bodyOf(c, body, sent)
-    return inBody.ok ? ok({ params: inPath.value, query: inQuery.value, body: inBody.value }) : inBody
+    if (!inBody.ok) return inBody
+    const { origin } = new URL(c.req.url)
+    return ok({ params: inPath.value, query: inQuery.value, body: inBody.value, origin })
   }
   return { call: await read(), sent }
 }

@@ -1,11 +1,8 @@
-// Daily limits of sign-up links, and normalization of e-mail addresses. Invariants of the limits: one network (/24 or
-// /48) gets a fraction of the day's links; a network without a link today is limited only by the daily total, so that a
-// few networks cannot block everybody; big public mail providers have no domain limit; an existing account always gets
-// its link. Invariants of addresses: no character can end a header or a line; all variants of an address share one
-// trial.
+// Daily limits of sign-up links. Invariants: one network (/24 or /48) gets a fraction of the day's links; a network without
+// a link today is limited only by the daily total, so that a few networks cannot block everybody; big public mail
+// providers have no domain limit; an existing account always gets its link.
 
 import * as z from 'zod'
-import { err, ok, type Result } from '../../core/result.ts'
 
 /** Number of links sent in the last 24 hours: in total, to the caller's network and to the mail domain. */
 export interface DailyLinks {
@@ -67,38 +64,6 @@ export function signUpAlert(all: number, perDay: number): string | null {
     return `sign-up: all ${perDay} links of the day are used; only existing accounts still receive links`
   if (all !== beforeReserve(perDay)) return null
   return `sign-up: ${all} of ${perDay} links of the day are used; the rest is reserved for networks without a link today`
-}
-
-const LENGTH_MAX = 254
-/** Plain ASCII without quotes, spaces or brackets, as mail providers issue them. */
-const LOCAL = /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/
-const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
-const DOMAIN = new RegExp(`^(?:${LABEL}\\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])$`)
-
-/** Gmail ignores dots in names, and both domains are the same mailbox. */
-const GMAIL = ['gmail.com', 'googlemail.com']
-
-export interface SignUpAddress {
-  /** Address that receives the link and owns the account. */
-  readonly address: string
-  /** Normalized form, equal for all variants of an address. Each normalized form gets one trial. */
-  readonly base: string
-}
-
-/** Validates and normalizes an address. `refused`: blocked domains, including subdomains. */
-export function signUpAddress(sent: string, refused: readonly string[]): Result<SignUpAddress, string> {
-  const address = sent.trim().toLowerCase()
-  const at = address.lastIndexOf('@')
-  const name = address.slice(0, at)
-  const domain = address.slice(at + 1)
-  if (at < 1 || address.length > LENGTH_MAX || name.length > 64 || !LOCAL.test(name) || !DOMAIN.test(domain))
-    return err('must be an e-mail address such as you@example.com')
-  if (refused.some((each) => domain === each || domain.endsWith(`.${each}`)))
-    return err('has a domain that is not accepted. Use a different address')
-  const untagged = name.split('+')[0] || name
-  const isGmail = GMAIL.includes(domain)
-  const base = `${isGmail ? untagged.replaceAll('.', '') : untagged}@${isGmail ? GMAIL[0] : domain}`
-  return ok({ address, base })
 }
 
 export const SignUpSettings = z.strictObject({

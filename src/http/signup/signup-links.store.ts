@@ -26,6 +26,19 @@ export interface LinkOwner {
   readonly base: string
 }
 
+interface NewLink extends LinkOwner {
+  /** The address, encrypted. */
+  readonly sealed: string
+}
+
+/** The sign-up of an address or of one of its variants. */
+interface SignedUp {
+  readonly account: AccountId
+  readonly address: string
+  /** Member that it became; null: none yet. */
+  readonly member: string | null
+}
+
 /** Counts links since ?1. If the network is unknown, the domain is used instead. */
 const DAY_COUNTS = `SELECT count(*) AS "all", coalesce(sum(domain = ?2), 0) AS domain,
   iif(?3 IS NULL, coalesce(max(domain = ?2), 0), coalesce(sum(area = ?3), 0)) AS area
@@ -44,14 +57,14 @@ export class SignUpLinks {
    */
   async add(
     hash: string,
-    { address, base }: LinkOwner,
+    { address, base, sealed }: NewLink,
     { network, area, domain }: LinkOrigin,
     bounds: LinkBounds,
     nowMs: number,
   ): Promise<{ readonly before: DailyLinks; readonly isAdded: boolean }> {
     const sinceMs = nowMs - DAY_MS
-    const insert = `INSERT INTO signup_links (hash, address, base, network, created, area, domain)
-      SELECT ?4, ?5, ?6, ?7, ?8, ?3, ?2 FROM (${DAY_COUNTS})
+    const insert = `INSERT INTO signup_links (hash, address, base, network, created, area, domain, sealed)
+      SELECT ?4, ?5, ?6, ?7, ?8, ?3, ?2, ?13 FROM (${DAY_COUNTS})
       WHERE "all" < ?9 AND area < ?10 AND (area = 0 OR (domain < ?11 AND "all" < ?12)) AND ${baseHasRoom(6)}
         AND (SELECT count(*) FROM signup_links WHERE network = ?7 AND created > ?1) < ${PER_NETWORK_MAX}`
     const { day, area: ofArea, domain: ofDomain, beforeReserve } = bounds
@@ -60,7 +73,7 @@ export class SignUpLinks {
       this.#db.prepare(DAY_COUNTS).bind(sinceMs, domain, area),
       this.#db
         .prepare(insert)
-        .bind(sinceMs, domain, area, hash, address, base, network, nowMs, day, ofArea, ofDomain, beforeReserve),
+        .bind(sinceMs, domain, area, hash, address, base, network, nowMs, day, ofArea, ofDomain, beforeReserve, sealed),
     ])
     const [before = { all: 0, area: 0, domain: 0 }] = counted.results
     return { before, isAdded: added.meta.changes > 0 }
@@ -70,19 +83,19 @@ export class SignUpLinks {
    * Adds a link for an existing account beyond the daily limits. It counts only for its address, because other counters
    * would reveal that the account exists. Returns false if the address is at its own limit.
    */
-  async addForOwner(hash: string, { address, base }: LinkOwner, nowMs: number): Promise<boolean> {
-    const insert = `INSERT INTO signup_links (hash, address, base, created)
-      SELECT ?2, ?3, ?4, ?5 WHERE ${baseHasRoom(4)}`
+  async addForOwner(hash: string, { address, base, sealed }: NewLink, nowMs: number): Promise<boolean> {
+    const insert = `INSERT INTO signup_links (hash, address, base, created, sealed)
+      SELECT ?2, ?3, ?4, ?5, ?6 WHERE ${baseHasRoom(4)}`
     const added = await this.#db
       .prepare(insert)
-      .bind(nowMs - DAY_MS, hash, address, base, nowMs)
+      .bind(nowMs - DAY_MS, hash, address, base, nowMs, sealed)
       .run()
     return added.meta.changes > 0
   }
 
   /** Returns null if the link is unknown or older than a day. */
-  async find(hash: string): Promise<(LinkOwner & { readonly created: number; readonly used: number | null }) | null> {
-    const select = 'SELECT address, base, created, used FROM signup_links WHERE hash = ?'
+  async find(hash: string): Promise<(NewLink & { readonly created: number; readonly used: number | null }) | null> {
+    const select = 'SELECT address, base, sealed, created, used FROM signup_links WHERE hash = ?'
     return this.#db.prepare(select).bind(hash).first()
   }
 
@@ -93,8 +106,8 @@ export class SignUpLinks {
   }
 
   /** Account of the address or of one of its variants; null: none. */
-  async ownerOf({ base }: LinkOwner): Promise<{ readonly account: AccountId; readonly address: string } | null> {
-    return this.#db.prepare('SELECT account, address FROM signups WHERE base = ?').bind(base).first()
+  async ownerOf({ base }: LinkOwner): Promise<SignedUp | null> {
+    return this.#db.prepare('SELECT account, address, member FROM signups WHERE base = ?').bind(base).first()
   }
 
   /** The first claim of an address wins. */

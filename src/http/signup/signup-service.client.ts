@@ -1,36 +1,35 @@
 // Sign-up by e-mail: sends a link, and creates or opens the account when the link is confirmed. Invariants: the
-// requester learns nothing about an address; all variants of an address share one trial; a link opens only the account
-// of the exact address it was sent to; the next link completes an interrupted sign-up.
+// requester learns nothing about an address; all variants of an address share one trial; a link opens only accounts of
+// the exact address it was sent to; the next link completes an interrupted sign-up; a sign-up adds the account's
+// first member, once.
 
 import { sha256 } from '../../accounts/digest.client.ts'
-import type { KeyKind } from '../../accounts/format.ts'
+import type { Membership } from '../../accounts/members.ts'
+import type { SessionOrigin } from '../../accounts/sessions/session.ts'
 import { randomBase58 } from '../../core/base58.ts'
 import type { Failure } from '../../core/failure.ts'
-import type { AccountId, KeyHash } from '../../core/ids.ts'
+import type { AccountId } from '../../core/ids.ts'
 import { areaOf, networkOf } from '../../core/network.ts'
 import { err, ok, type Result } from '../../core/result.ts'
-import { hmac } from '../../core/signature.client.ts'
-import type { Accounts, Keys } from '../platform/platform-api.ts'
-import type { Refusal } from '../platform/refusal.ts'
-import type { Mailer } from './mailer.client.ts'
+import { seal, unseal } from '../../pipelines/sealing.client.ts'
+import { type MailAddress, mailAddress } from '../mail/mail.ts'
+import type { Accounts } from '../platform/platform-api.ts'
+import { addressHash } from './address-hash.client.ts'
+import type { LinkMailer } from './link-mails.client.ts'
+import { isInvitation, type MemberService, noInvitation } from './member-service.client.ts'
+import type { MemberSignIn } from './member-sign-in.client.ts'
 import type { SignUpSettings } from './signup-bounds.ts'
-import {
-  type LinkRefusal,
-  linkBounds,
-  linkRefusal,
-  type SignUpAddress,
-  signUpAddress,
-  signUpAlert,
-} from './signup-bounds.ts'
+import { type LinkRefusal, linkBounds, linkRefusal, signUpAlert } from './signup-bounds.ts'
 import { LINK_LIFE_MS, type LinkOrigin, type LinkOwner, SignUpLinks } from './signup-links.store.ts'
 
 export interface SignUpPorts {
   readonly db: D1Database
   readonly keySecret: string
   readonly settings: SignUpSettings
-  readonly mailer: Mailer
+  readonly mailer: LinkMailer
   readonly accounts: Pick<Accounts, 'ensure' | 'missingFailure'>
-  readonly keys: Pick<Keys, 'createOwn' | 'signUpKeys'>
+  readonly members: Pick<MemberService, 'memberships' | 'addFounder' | 'invitation'>
+  readonly signIn: Pick<MemberSignIn, 'originOf' | 'firstKey'>
   nowMs(): number
   /** Location hint of a new account's meter; null if unknown. */
   visitorsRegion(): string | null
@@ -41,24 +40,18 @@ export interface SignUpPorts {
 /** Result of a confirmed link. */
 export interface SignUpResult {
   readonly account: AccountId
-  /** Hash of the service key behind the session. */
-  readonly keyHash: KeyHash
+  readonly origin: SessionOrigin
   /** API key of the trial, shown only once; null: issued earlier. */
   readonly key: string | null
 }
 
 const PLAN = 'trial'
-const LABEL = 'console sign-up'
-const PURPOSE = 'weir/sign-up-addresses/1'
 /** 43 base58 characters are 251 bits. */
 const TOKEN_LENGTH = 43
 const LINK_TOKEN = /^[1-9A-HJ-NP-Za-km-z]{43}$/
 
-const utf8 = (text: string) => new Uint8Array(new TextEncoder().encode(text))
 const random = (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes))
 const linkNotFound = (hint: string) => err<Failure>({ kind: 'not_found', what: 'This link', hint })
-const keyRefusal = (refused: Refusal) =>
-  err<Failure>(refused.kind === 'conflict' ? { kind: 'unavailable', what: 'A key', hint: refused.message } : refused)
 const ASK_AGAIN = 'Request a new one with your e-mail address.'
 
 export class SignUp {
@@ -70,8 +63,8 @@ export class SignUp {
     this.#links = new SignUpLinks(ports.db)
   }
 
-  address(email: string): Result<SignUpAddress, Failure> {
-    const read = signUpAddress(email, this.#ports.settings.refusedDomains)
+  address(email: string): Result<MailAddress, Failure> {
+    const read = mailAddress(email, this.#ports.settings.refusedDomains)
     return read.ok ? read : err({ kind: 'bad_field', issues: [{ path: 'email', message: read.error }] })
   }
 
@@ -80,7 +73,7 @@ export class SignUp {
    * responding, so that the response time reveals nothing about the account.
    */
   async requestLink(
-    to: SignUpAddress,
+    to: MailAddress,
     caller: string | null,
     pageUrl: string,
   ): Promise<{ readonly refused: LinkRefusal | null; readonly send: () => Promise<void> }> {
@@ -93,16 +86,17 @@ export class SignUp {
       this.#hash(to.address),
       this.#hash(to.base),
     ])
-    const owner = { address, base }
+    const sealed = await seal(to.address, hash, this.#ports.keySecret)
+    const owner = { address, base, sealed }
     const bounds = linkBounds(settings.perDay, domain)
     const { before, isAdded } = await this.#links.add(hash, owner, from, bounds, nowMs())
     const warning = isAdded ? signUpAlert(before.all + 1, settings.perDay) : null
     if (warning !== null) alert(warning)
     const refused = linkRefusal(before, bounds)
     const send = async () => {
-      const isOwners = refused !== null && (await this.#links.ownerOf(owner)) !== null
-      if (isAdded || (isOwners && (await this.#links.addForOwner(hash, owner, nowMs()))))
-        await mailer(to.address, `${pageUrl}#join=${token}`)
+      const isKnown = refused !== null && (await this.#isKnown(owner))
+      if (isAdded || (isKnown && (await this.#links.addForOwner(hash, owner, nowMs()))))
+        await mailer({ to: to.address, link: `${pageUrl}#join=${token}` })
     }
     return { refused, send }
   }
@@ -117,25 +111,60 @@ export class SignUp {
     return { network, area, domain }
   }
 
+  async #isKnown(owner: LinkOwner): Promise<boolean> {
+    if ((await this.#links.ownerOf(owner)) !== null) return true
+    return (await this.#ports.members.memberships(owner.address)).length > 0
+  }
+
+  /** Uses a sign-in link or an invitation. */
   async confirm(token: string): Promise<Result<SignUpResult, Failure>> {
+    if (isInvitation(token)) return this.#accept(token)
     const { nowMs } = this.#ports
     const hash = await sha256(token)
     const link = LINK_TOKEN.test(token) ? await this.#links.find(hash) : null
     if (link === null) return linkNotFound(`This link is invalid or expired. ${ASK_AGAIN}`)
     if (link.used !== null) return linkNotFound(`This link was already used; it works once. ${ASK_AGAIN}`)
     if (nowMs() - link.created > LINK_LIFE_MS) return linkNotFound(`This link expired after 30 minutes. ${ASK_AGAIN}`)
+    // An earlier version stored no address, without which there is no member.
+    const email = await unseal(link.sealed, hash, this.#ports.keySecret)
+    if (email === null) return linkNotFound(`This link expired. ${ASK_AGAIN}`)
     const account = await this.#accountOf(link)
     if (!account.ok) return account
     if (!(await this.#links.markUsed(hash, nowMs())))
       return linkNotFound(`This link was already used; it works once. ${ASK_AGAIN}`)
-    return this.#issueKeys(account.value)
+    if (account.value !== null) await this.#ports.members.addFounder(account.value, link, email)
+    const [memberships, signedUp] = await Promise.all([
+      this.#ports.members.memberships(link.address),
+      this.#links.ownerOf(link),
+    ])
+    const membership = memberships.find((each) => each.account === account.value) ?? memberships[0]
+    if (membership === undefined) return err(REMOVED)
+    return this.#signIn(membership, signedUp?.address === link.address && signedUp.account === membership.account)
   }
 
-  /** Account of the address, created if there is none. */
-  async #accountOf(owner: LinkOwner): Promise<Result<string, Failure>> {
-    const { accounts, nowMs, visitorsRegion } = this.#ports
+  async #accept(token: string): Promise<Result<SignUpResult, Failure>> {
+    const invited = await this.#ports.members.invitation(token)
+    if (!invited.ok) return invited
+    const { use, ...membership } = invited.value
+    // The link stays valid if the key cannot be created.
+    const origin = await this.#ports.signIn.originOf(membership)
+    if (!origin.ok) return origin
+    if (!(await use())) return err(noInvitation('was already used'))
+    return ok({ origin: { ...origin.value, isInvited: true }, account: membership.account, key: null })
+  }
+
+  /**
+   * Account that the address signed up for but is not a member of yet, created if the address is new. Null: the address
+   * is a member, or was one.
+   */
+  async #accountOf(owner: LinkOwner): Promise<Result<string | null, Failure>> {
+    const { accounts, members, nowMs, visitorsRegion } = this.#ports
+    const before = await this.#links.ownerOf(owner)
+    const isOwn = before?.address === owner.address
+    if (isOwn && before.member !== null) return ok(null)
+    if (!isOwn && (await members.memberships(owner.address)).length > 0) return ok(null)
     const fresh = `a-${randomBase58(12, random)}`
-    if ((await this.#links.ownerOf(owner)) === null) await this.#links.claim(owner, fresh, nowMs())
+    if (before === null) await this.#links.claim(owner, fresh, nowMs())
     const found = await this.#links.ownerOf(owner)
     if (found === null || found.address !== owner.address)
       return err({
@@ -152,23 +181,21 @@ export class SignUp {
     })
   }
 
-  async #issueKeys(account: AccountId): Promise<Result<SignUpResult, Failure>> {
-    const { keys } = this.#ports
-    // Only the key created at sign-up counts: the owner may have restricted keys with the same label.
-    const known = await keys.signUpKeys(account, LABEL)
-    // The idempotency key makes concurrent links create one key. It contains a space, which owners cannot send, so it
-    // never collides with theirs.
-    const made = (kind: KeyKind, label: string) =>
-      keys.createOwn({ account, label, kind, request: `sign-up ${kind} ${known[kind]}` })
-    const first = known.api > 0 ? null : await made('api', PLAN)
-    if (first !== null && !first.ok) return keyRefusal(first.error)
-    const service = known.hash === null ? await made('service', LABEL) : ok({ hash: known.hash })
-    if (!service.ok) return keyRefusal(service.error)
-    return ok({ account, keyHash: service.value.hash, key: first && 'key' in first.value ? first.value.key : null })
+  /** Signs in. An own account without any API key gets one, for its owner. */
+  async #signIn(membership: Membership, isOwn: boolean): Promise<Result<SignUpResult, Failure>> {
+    const { signIn } = this.#ports
+    const key = isOwn && membership.role === 'owner' ? await signIn.firstKey(membership.account, PLAN) : ok(null)
+    if (!key.ok) return key
+    const origin = await signIn.originOf(membership)
+    return origin.ok ? ok({ origin: origin.value, account: membership.account, key: key.value }) : origin
   }
 
-  /** HMAC with a key derived for this purpose only. */
-  async #hash(text: string): Promise<string> {
-    return hmac(utf8(await hmac(utf8(this.#ports.keySecret), PURPOSE)), text)
+  #hash(text: string): Promise<string> {
+    return addressHash(this.#ports.keySecret, text)
   }
+}
+
+const REMOVED: Failure = {
+  kind: 'not_entitled',
+  why: 'This address is no longer a member of an account. Ask an owner of the account for an invitation.',
 }

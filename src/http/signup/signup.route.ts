@@ -96,8 +96,8 @@ export function signUpRoutes(deps: SignUpDeps): Hono {
       const isWrong = joined.error.kind === 'not_found'
       return reject((isWrong ? rateLimitFailure(deps.wrongToken(request)) : null) ?? joined.error)
     }
-    const { account, keyHash, key } = joined.value
-    const { expires, headers } = await startSession(db, request, { kind: 'key', tokenHash: keyHash }, now())
+    const { account, origin, key } = joined.value
+    const { expires, headers } = await startSession(db, request, origin, deps.addressOf(request), now())
     return respond({ account, key, expires }, 200, headers)
   })
   return app

@@ -13,7 +13,7 @@ import { RateLimiter } from '../../core/rate-limiter.ts'
 import type { Result } from '../../core/result.ts'
 import { valueAt } from '../../core/schema-shape.ts'
 import { UnbilledLimiter, unbilledLimitFailure } from '../../core/unbilled-limiter.ts'
-import { checkUnbilled, type Hold, type MeteredCall } from '../../metering/charging.ts'
+import { checkUnbilled, type Hold, type MeteredCall, recordAnswer } from '../../metering/charging.ts'
 import { infoFailure, type WireFailure } from '../../protocol/failure-wire.ts'
 import type { Tier } from '../freshness.ts'
 import type { Books, Sources } from '../ports.ts'
@@ -116,7 +116,7 @@ export class InfoService {
     const holding = request.charging.hold(request.identity, call.price)
     // If the hold is rejected without asking the meter, no response is looked up.
     if (!(holding instanceof Promise) && !holding.ok) return refusal(request, holding.error, call.price.type)
-    const finding = call.holdsFirst ? null : this.#answers.find(call, request)
+    const finding = call.holdsFirst || request.isVisit ? null : this.#answers.find(call, request)
     const hold = await holding
     if (!hold.ok) return refusal(request, hold.error, call.price.type)
     const found = await (finding ?? this.#answers.find(call, request))
@@ -141,8 +141,8 @@ function refusal(
   type: string,
   remaining: MicroCredits | null = null,
 ): WireFailure {
-  recordRefusal(failure, type)
   const reply = infoFailure(failure, requestId)
+  recordRefusal(failure, reply.status, type)
   if (remaining === null) return reply
   return { ...reply, headers: { ...reply.headers, 'x-credits-remaining': formatCredits(remaining) } }
 }
@@ -156,14 +156,15 @@ function withFreshRead(call: InfoCall): InfoCall {
 const typeIn = (text: string) => /"type"\s*:\s*"([^"\\]{1,64})"/.exec(text.slice(0, 1_000))?.[1] ?? ''
 
 function succeed(
-  { requestId }: MeteredCall,
-  { costText, ignoredFields }: InfoCall,
+  request: MeteredCall,
+  { price, costText, ignoredFields }: InfoCall,
   { answer: { body, height, lagMs, since, omittedTrades, nextCursor }, ageMs }: ServedAnswer,
   remaining: MicroCredits | null,
 ): WireFailure {
+  recordAnswer(request, price, remaining === null ? 0 : price.amount)
   const headers: Record<string, string> = {
     'content-type': 'application/json',
-    'x-request-id': requestId,
+    'x-request-id': request.requestId,
     'x-credits-cost': remaining === null ? '0' : costText,
   }
   if (remaining !== null) headers['x-credits-remaining'] = formatCredits(remaining)

@@ -108,7 +108,7 @@ async function fromPast(
   height: number,
   books: HistoricalBooks,
 ): Promise<Result<InfoAnswer, Failure>> {
-  const result = await books.at(request.coin, height)
+  const result = await books.at(request.coin, { height })
   if (!result.ok) return err(withHeightField(result.error))
   if (result.value === null) return rejected('coin', `had no order book after block ${height}`)
   return answerOf(result.value, request, costIn(result.value, request))

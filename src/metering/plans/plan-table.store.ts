@@ -29,8 +29,8 @@ const PlanRow = z
     }),
   )
 
-const SELECT = `SELECT p.name, p.micro, p.period, p.days, p.custom, ${LIMITS_SQL} AS limits,
-  (SELECT count(*) FROM accounts WHERE plan = p.name) AS accounts FROM plans p`
+const COLUMNS = `p.name, p.micro, p.period, p.days, p.custom, ${LIMITS_SQL} AS limits`
+const SELECT = `SELECT ${COLUMNS}, (SELECT count(*) FROM accounts WHERE plan = p.name) AS accounts FROM plans p`
 
 interface PlanAccount {
   readonly id: string
@@ -46,6 +46,13 @@ export class PlanTable {
 
   async list(): Promise<ListedPlan[]> {
     const { results } = await this.#db.prepare(`${SELECT} ORDER BY p.name`).all()
+    return results.map((row) => PlanRow.parse(row))
+  }
+
+  /** Those of these plans that exist. Their accounts are not counted. */
+  async existing(names: readonly string[]): Promise<Plan[]> {
+    const query = `SELECT ${COLUMNS}, 0 AS accounts FROM plans p WHERE p.name IN (SELECT value FROM json_each(?)) ORDER BY p.name`
+    const { results } = await this.#db.prepare(query).bind(JSON.stringify(names)).all()
     return results.map((row) => PlanRow.parse(row))
   }
 

@@ -3,6 +3,7 @@
 
 import type { MicroCredits } from '../../core/amount.ts'
 import type { KeyHash } from '../../core/ids.ts'
+import type { LogBatch } from '../request-log/log-api.ts'
 
 /**
  * Minutes to charge: the first one before the acknowledgment, later ones once they have started, several at a time while
@@ -88,6 +89,8 @@ export interface StreamReport {
   readonly connects: readonly KeyHash[]
   readonly charges: readonly MinuteCharge[]
   readonly ends: readonly StreamEnd[]
+  /** Events of the account's sockets that the meter may not have yet. */
+  readonly log?: LogBatch
 }
 
 /** `limit`: the plan's connection limit is reached. `exhausted`: the account cannot pay for any minute. */

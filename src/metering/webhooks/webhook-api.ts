@@ -2,6 +2,7 @@
 
 import type { AccountId } from '../../core/ids.ts'
 import type { Threshold } from './low-balance.ts'
+import type { AlertType } from './webhook.ts'
 
 export interface WebhookInput {
   /** The account is included in events, because an object does not know its own name. */
@@ -25,7 +26,7 @@ export interface Webhook {
 
 export interface WebhookEvent {
   readonly id: string
-  readonly type: 'credits.low' | 'pipeline.paused'
+  readonly type: 'credits.low' | 'pipeline.paused' | 'top_up.stopped' | AlertType
   /** Null if the event is not about a balance. */
   readonly threshold: string | null
   readonly created: number

@@ -1,20 +1,18 @@
 // Webhook of an account and its event outbox, in the account's meter. Invariants: an event is written in the
-// transaction that caused it; an attempt is counted before it starts, so an attempt that is lost when the object stops
-// is repeated; at most a hundred events are stored; secrets are stored encrypted.
+// transaction that caused it; at most a hundred events are stored; secrets are stored encrypted.
 
 import type { MicroCredits } from '../../core/amount.ts'
-import { backoffMs } from '../../core/backoff.ts'
 import type { AccountId } from '../../core/ids.ts'
 import { Tables } from '../../core/tables.store.ts'
+import type { StoppedTopUp } from '../top-up-watch.ts'
 import { type LowBalanceWatch, startWatch, type Threshold, watchBalance } from './low-balance.ts'
-import { GIVE_UP_MS, lowBalanceBody, type PausedPipeline, pipelinePausedBody, RETRY } from './webhook.ts'
+import { Outbox } from './outbox.store.ts'
+import { lowBalanceBody, type PausedPipeline, pipelinePausedBody, topUpStoppedBody } from './webhook.ts'
 import type { Delivery, Webhook, WebhookEvent, WebhookInput } from './webhook-api.ts'
 
 const EVENTS_MAX = 100
 /** Threshold column of events that are not about a balance. */
 const NO_THRESHOLD = ''
-/** Concurrent deliveries per account. */
-const CONCURRENT_MAX = 8
 
 /** Destination of events, and the encrypted signing secret. */
 export interface WebhookTarget {
@@ -37,18 +35,23 @@ export interface Attempt {
 type WebhookRow = WebhookTarget & { readonly thresholds: string; readonly watch: string }
 
 export class WebhookStore extends Tables {
+  readonly #outbox: Outbox
   #has: boolean
-  #nextMs: number
 
   constructor(sql: SqlStorage) {
     super(sql)
     this.#has = this.#row() !== null
-    this.#nextMs = this.#firstNext()
+    this.#outbox = new Outbox(sql, 'webhook_events')
   }
 
   /** Time of the next attempt; infinite if none is due. */
   get nextMs(): number {
-    return this.#nextMs
+    return this.#outbox.nextMs
+  }
+
+  /** Whether the account has a webhook. */
+  get isSet(): boolean {
+    return this.#has
   }
 
   target(): WebhookTarget | null {
@@ -105,7 +108,7 @@ export class WebhookStore extends Tables {
     this.run('DELETE FROM webhook')
     this.run("DELETE FROM webhook_events WHERE state = 'due'")
     this.#has = false
-    this.#nextMs = this.#firstNext()
+    this.#outbox.refresh()
     return had
   }
 
@@ -134,63 +137,50 @@ export class WebhookStore extends Tables {
     this.#add(id, NO_THRESHOLD, pipelinePausedBody(paused, { id, account: row.account, createdMs: nowMs }), nowMs)
   }
 
+  /** Creates one event per stop, however often this is reported. */
+  topUpStopped(stop: StoppedTopUp, nowMs: number): void {
+    const row = this.#has ? this.#row() : null
+    const id = `evt_top_up_${stop.atMs}`
+    if (row === null || this.has('SELECT 1 FROM webhook_events WHERE id = ?', id)) return
+    this.#add(id, NO_THRESHOLD, topUpStoppedBody(stop, { id, account: row.account, createdMs: nowMs }), nowMs)
+  }
+
   /** Drops the oldest events if there are more than the maximum. */
   #add(id: string, threshold: string, body: string, nowMs: number): void {
     this.run(
       "INSERT INTO webhook_events VALUES (NULL, ?, ?, ?, ?, 'due', 0, ?, NULL)",
       ...[id, threshold, body, nowMs, nowMs],
     )
-    this.#nextMs = Math.min(this.#nextMs, nowMs)
     this.run('DELETE FROM webhook_events WHERE number <= (SELECT max(number) FROM webhook_events) - ?', EVENTS_MAX)
+    this.#outbox.refresh()
+  }
+
+  /** An alert for this webhook; false if there is none. */
+  addAlert(id: string, body: string, nowMs: number): boolean {
+    if (!this.#has) return false
+    this.#add(id, NO_THRESHOLD, body, nowMs)
+    return true
   }
 
   /** Claims due attempts and counts them; expired events are dropped. `random` is uniform from 0 to 1. */
   claim(nowMs: number, random: () => number): Attempt[] {
     const target = this.#row()
-    this.run(
-      "UPDATE webhook_events SET state = 'given_up', next = NULL WHERE state = 'due' AND next <= ?1 AND created <= ?1 - ?2",
-      nowMs,
-      GIVE_UP_MS,
-    )
-    const due = this.all<{ number: number; id: string; body: string; attempts: number }>(
-      "SELECT number, id, body, attempts FROM webhook_events WHERE state = 'due' AND next <= ? ORDER BY number LIMIT ?",
-      nowMs,
-      CONCURRENT_MAX,
-    )
-    for (const { number, attempts } of due) {
-      const next = nowMs + backoffMs(RETRY, attempts, random())
-      this.run('UPDATE webhook_events SET attempts = attempts + 1, next = ? WHERE number = ?', next, number)
-    }
-    this.#nextMs = this.#firstNext()
-    return target === null ? [] : due.map(({ id, body }) => ({ id, body, target }))
+    const due = this.#outbox.claim(nowMs, random)
+    if (target === null) return []
+    return due.map((id) => {
+      const { body } = this.one<{ body: string }>('SELECT body FROM webhook_events WHERE id = ? LIMIT 1', id)
+      return { id, body, target }
+    })
   }
 
   /** Records the result of an attempt. A failed event stays due unless its next attempt would be too late. */
-  recordAttempt(id: string, { delivered, answer }: Delivery): void {
-    if (delivered) {
-      this.run("UPDATE webhook_events SET state = 'delivered', next = NULL, last = ? WHERE id = ?", answer, id)
-    } else {
-      this.run(
-        `UPDATE webhook_events SET last = ?1, state = iif(next > created + ?3, 'given_up', state),
-         next = iif(next > created + ?3, NULL, next) WHERE id = ?2 AND state = 'due'`,
-        answer,
-        id,
-        GIVE_UP_MS,
-      )
-    }
-    this.#nextMs = this.#firstNext()
+  recordAttempt(id: string, delivery: Delivery): void {
+    this.#outbox.record(id, delivery)
   }
 
   #row(): WebhookRow | null {
     const select = 'SELECT account, url, secret, thresholds, watch FROM webhook'
     return this.first<WebhookRow>(select) ?? null
-  }
-
-  #firstNext(): number {
-    const { next } = this.one<{ next: number | null }>(
-      "SELECT min(next) AS next FROM webhook_events WHERE state = 'due'",
-    )
-    return next ?? Number.POSITIVE_INFINITY
   }
 }
 

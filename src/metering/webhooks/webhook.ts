@@ -5,10 +5,14 @@ import * as z from 'zod'
 import { formatCredits, type MicroCredits } from '../../core/amount.ts'
 import type { Backoff } from '../../core/backoff.ts'
 import type { AccountId, KeyHash } from '../../core/ids.ts'
+import { type StoppedTopUp, TOP_UP_STOPS } from '../top-up-watch.ts'
 import { DEFAULT_THRESHOLDS, parseThreshold, THRESHOLDS_MAX, type Threshold } from './low-balance.ts'
 
 const SECRET_PREFIX = 'whsec_'
 const URL_CHARS = 2_048
+/** Types of events about a rule of an alert. */
+export const ALERT_TYPES = ['alert.fired', 'alert.resolved', 'alert.test'] as const
+export type AlertType = (typeof ALERT_TYPES)[number]
 /** Half of the delay is random, so that a receiver that recovers does not get all retries at once or immediately. */
 export const RETRY: Backoff = { firstMs: 30_000, capMs: 2 * 3_600_000, jitter: 0.5 }
 /** Undelivered events are dropped after this time. */
@@ -19,8 +23,14 @@ export const WebhookUrl = z
   .string()
   .max(URL_CHARS, { abort: true })
   .refine((url) => !/^[a-z]*:?[/\\]*[^/?#\\]*@/i.test(url), 'must not contain a user name or password')
-  .regex(/^https?:\/\/[^\s/?#\\]+(?:[/?#]\S*)?$/i, 'must be a URL such as https://example.com/hooks/weir')
-  .pipe(z.url('must be a URL such as https://example.com/hooks/weir'))
+  .regex(/^https?:\/\/[^\s/?#\\]+(?:[/?#]\S*)?$/i, 'must be an https URL such as https://example.com/hooks/weir')
+  .pipe(z.url('must be an https URL such as https://example.com/hooks/weir'))
+  .refine(isSafeUrl, 'must be https. Plain http works only for this machine, such as http://127.0.0.1:3000')
+
+/** Whether events to this URL are encrypted, or do not leave the machine. */
+export function isSafeUrl(url: string): boolean {
+  return /^(?:https:\/\/|http:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?:[:/?#]|$))/i.test(url)
+}
 
 /** Parsed threshold names without duplicates. */
 export const Thresholds = z
@@ -66,6 +76,16 @@ export const PipelinePausedEvent = z
     key_ended: z.int().describe('Time when that key ended, Unix milliseconds'),
   })
   .meta({ id: 'PipelinePausedEvent' })
+
+/** Event for automatic top-ups that stopped. */
+export const TopUpStoppedEvent = z
+  .object({
+    ...Event,
+    type: z.literal('top_up.stopped'),
+    reason: z.enum(TOP_UP_STOPS).describe('Why automatic top-ups stopped'),
+    order: z.string().nullable().describe('Order whose charge failed; null: none'),
+  })
+  .meta({ id: 'TopUpStoppedEvent' })
 
 /** Test event sent by an operator. */
 export const TestEvent = z.object({ ...Event, type: z.literal('test') }).meta({ id: 'TestEvent' })
@@ -114,6 +134,21 @@ export function pipelinePausedBody(
     key_hash: keyHash,
     key_ended: atMs,
   } satisfies z.infer<typeof PipelinePausedEvent>)
+}
+
+/** Body of a top-up-stopped event. */
+export function topUpStoppedBody(
+  { reason, order }: StoppedTopUp,
+  { id, account, createdMs }: { readonly id: string; readonly account: AccountId; readonly createdMs: number },
+): string {
+  return JSON.stringify({
+    id,
+    type: 'top_up.stopped',
+    account,
+    created: createdMs,
+    reason,
+    order,
+  } satisfies z.infer<typeof TopUpStoppedEvent>)
 }
 
 /** Body of a test event. */

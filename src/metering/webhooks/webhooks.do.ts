@@ -6,7 +6,7 @@ import type { AccountId } from '../../core/ids.ts'
 import { logEvent } from '../../core/log.client.ts'
 import { deliverEvent } from './webhook.client.ts'
 import { type Attempt, type NewSecret, WebhookStore } from './webhook.store.ts'
-import { testBody } from './webhook.ts'
+import { isSafeUrl, testBody } from './webhook.ts'
 import type { Delivery } from './webhook-api.ts'
 import { type SecretSealer, WebhookSecrets } from './webhook-secrets.client.ts'
 
@@ -48,15 +48,20 @@ export class Webhooks extends WebhookStore {
     return this.#send({ id, body: testBody(id, target.account, now), target }, now)
   }
 
-  /** Starts due attempts without waiting for them. Never throws, because the caller still has other work to do. */
-  deliver(nowMs: number): void {
-    if (nowMs < this.nextMs) return
+  /** Starts due attempts, which need not be awaited. Never throws, because the caller still has other work to do. */
+  deliver(nowMs: number): readonly Promise<void>[] {
+    if (nowMs < this.nextMs) return []
     try {
       const attempts = this.#ctx.storage.transactionSync(() => this.claim(nowMs, Math.random))
-      for (const attempt of attempts) this.#ctx.waitUntil(this.#attempt(attempt, nowMs))
+      return attempts.map((attempt) => {
+        const work = this.#attempt(attempt, nowMs)
+        this.#ctx.waitUntil(work)
+        return work
+      })
     } catch (error) {
       logEvent('webhook_claim_failed', { error })
       this.#pausedUntilMs = nowMs + PAUSE_MS
+      return []
     }
   }
 
@@ -68,6 +73,7 @@ export class Webhooks extends WebhookStore {
 
   /** Never rejects. */
   async #send({ id, body, target }: Attempt, nowMs: number): Promise<Delivery> {
+    if (!isSafeUrl(target.url)) return { delivered: false, answer: 'the URL must begin with https://' }
     const secret = await this.#secrets.open(target)
     if (!secret.ok) return { delivered: false, answer: secret.error }
     return deliverEvent({ id, body, url: target.url, secret: secret.value }, this.#egress, nowMs)

@@ -3,6 +3,7 @@
 import { connect } from 'cloudflare:sockets'
 import { Egress } from '../../core/egress.client.ts'
 import type { EgressSettings } from '../../core/egress.ts'
+import type { Issue } from '../../core/failure.ts'
 import type { AccountId } from '../../core/ids.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import {
@@ -83,7 +84,7 @@ export class BatchSender {
     const { from, to, rows, texts } = parcel
     let batch: Batch = { id, pipeline: pipeline.id, topic, from, to, rows, texts, columns }
     if (Object.keys(transforms).length > 0) {
-      const made = await this.#transform(pipeline, parcel, id, kind)
+      const made = await this.transform(pipeline, parcel, id, kind)
       if ('ok' in made) return made
       batch = { ...batch, ...made, columns: null }
     }
@@ -96,12 +97,13 @@ export class BatchSender {
     return outcome.ok ? { ...outcome, billedRows: counted } : outcome
   }
 
-  async #transform(
-    pipeline: Pipeline,
+  /** Runs the transforms of a pipeline. An `issue` names the transform at fault. */
+  async transform(
+    pipeline: Pick<Pipeline, 'id' | 'account' | 'topic' | 'transforms'>,
     parcel: BatchRows,
     id: string,
     kind: 'batch' | 'test',
-  ): Promise<Pick<BatchRows, 'rows' | 'texts'> | DeliveryFailure> {
+  ): Promise<Pick<BatchRows, 'rows' | 'texts'> | (DeliveryFailure & { readonly issue?: Issue })> {
     const { topic, transforms } = pipeline
     const table = { name: topic, columns: TOPIC_COLUMNS.get(topic) ?? [] }
     const data = parcel.texts.filter((_, at) => parcel.rows[at]?._kind === 'row')
@@ -116,11 +118,11 @@ export class BatchSender {
     if (answer.kind === 'fault') {
       // A time limit depends on the machine, so it is worth a retry.
       const final = answer.over === 'time' ? {} : { isFinal: true as const }
-      return { ok: false, message: `transforms.${answer.name}: ${answer.message}`, ...final }
+      return { ...transformFailure(answer.name, answer.message), ...final }
     }
     const made = transformedRows(parcel, answer.texts, id)
-    const last = Object.keys(transforms).at(-1)
-    return made.ok ? made.value : { ok: false, message: `transforms.${last}: ${made.error}`, isFinal: true }
+    const last = Object.keys(transforms).at(-1) ?? ''
+    return made.ok ? made.value : { ...transformFailure(last, made.error), isFinal: true }
   }
 
   async #deliver(config: DestinationConfig, batch: Batch, account: AccountId): Promise<AttemptResult> {
@@ -158,6 +160,11 @@ export class BatchSender {
     // The connection to Hyperdrive stays within Cloudflare, so it needs no TLS; Hyperdrive uses TLS to the database.
     return ok({ user, password, database, tls: 'none', open: () => bound.connect() })
   }
+}
+
+function transformFailure(name: string, message: string): DeliveryFailure & { readonly issue: Issue } {
+  const path = `transforms.${name}`
+  return { ok: false, message: `${path}: ${message}`, issue: { path, message } }
 }
 
 const dial: Connect = (to) => connect({ ...to }, { secureTransport: 'starttls', allowHalfOpen: false })

@@ -11,6 +11,7 @@ import { visible } from '../../core/visible.ts'
 import { METER_API_VERSION } from '../../metering/meter-version.ts'
 import type { PipelineReport, PipelineResponse } from '../../metering/pipeline-report.ts'
 import type { HeightAndTime } from '../../protocol/feed/durable-api.ts'
+import { type HeightRange, withinLimit, withRange } from '../backfill.ts'
 import type { BatchRange, DeliveryFailure, DeliveryResult, DeliverySuccess } from '../destinations/batch.ts'
 import type { Pipeline } from '../pipeline.ts'
 import type { SinkLogLine } from '../sink-api.ts'
@@ -72,6 +73,8 @@ export interface DeliveryState {
   readonly confirmed: HeightAndTime | null
   /** First height that was read; null: none yet. */
   readonly first: number | null
+  /** Heights of this chain that were read before a restart; sorted, without overlaps. */
+  readonly earlier: readonly HeightRange[]
   /** The repair whose rows are being delivered; null: none. */
   readonly repair: RepairInFlight | null
   /** All repairs up to this one are delivered, or concern no block that was read; null: not known yet. */
@@ -108,6 +111,7 @@ export const INITIAL_DELIVERY: DeliveryState = {
   flight: null,
   confirmed: null,
   first: null,
+  earlier: [],
   repair: null,
   repairedTo: null,
   rows: 0,
@@ -123,10 +127,23 @@ export const INITIAL_DELIVERY: DeliveryState = {
   owed: INITIAL_BILLING,
 }
 
-/** Resets the progress; keeps totals, dead letters, the last incident and billing. */
-export function restarted(state: DeliveryState): DeliveryState {
+/** The part of the state that owners see as it is. */
+export function summaryOf(state: DeliveryState) {
+  const { first, earlier, rows, bytes, batches, deadLetters, lastError, lastIncident } = state
+  return { first, earlier, rows, bytes, batches, deadLetters, lastError, lastIncident }
+}
+
+/** Resets the progress; keeps totals, dead letters, the last incident, billing, and the heights read of the same chain. */
+export function restarted(state: DeliveryState, isOtherChain: boolean): DeliveryState {
   const { at, end, flight, confirmed, first, repair, repairedTo, isFailed, isFinished, lastError } = INITIAL_DELIVERY
-  return { ...state, at, end, flight, confirmed, first, repair, repairedTo, isFailed, isFinished, lastError }
+  const earlier = isOtherChain ? [] : readHeights(state)
+  return { ...state, at, end, flight, confirmed, first, earlier, repair, repairedTo, isFailed, isFinished, lastError }
+}
+
+/** Includes a batch in flight, which may still arrive and be billed. */
+function readHeights({ earlier, first, confirmed, flight }: DeliveryState): readonly HeightRange[] {
+  const confirmedHeights = first === null || confirmed === null ? [] : [{ from: first, to: confirmed.height }]
+  return withinLimit([...confirmedHeights, ...(flight ? [flight] : [])].reduce(withRange, earlier))
 }
 
 /**
@@ -215,6 +232,9 @@ export function finalBills(pipeline: BilledPipeline, owed: BillingState): readon
   // No payer: a deleted pipeline needs no pause notification.
   return pendingDebts(owed, pipeline.payer).map((debt) => billOf({ ...pipeline, payer: keyHashOf('') }, debt, debt.by))
 }
+
+/** A part of the record that changed. Of another chain, heights mean other blocks. */
+export type RecordChange = 'chain' | 'start' | 'end' | 'rows'
 
 /** Settings derived from the owner's record. */
 export interface DesiredState {

@@ -38,6 +38,7 @@ import {
   type MeterResponse,
   markReported,
   type Payer,
+  type RecordChange,
   restarted,
   transferDebt,
   unpaidMessage,
@@ -208,18 +209,19 @@ export class Delivery {
   }
 
   /** Applies a changed record. `change`: the part that changed. */
-  applyDesired(order: DesiredState, change: 'none' | 'end' | 'rows' | 'start'): void {
+  applyDesired(order: DesiredState, change: 'none' | RecordChange): void {
     this.chargeMinutes()
     const { isFailed, owed } = this.#state
     const isWaiting = (this.#state.flight?.nextTryMs ?? 0) > 0 && !this.#isSending
     const isResumed = order.isRunning && (isFailed || isWaiting || !this.#desired.isRunning || owed.ended !== undefined)
     this.#desired = order
-    if (change === 'start') this.#restarts++
+    const isRestarted = change === 'start' || change === 'chain'
+    if (isRestarted) this.#restarts++
     if (change !== 'none') {
       this.#definitions++
       this.#readAtMs = 0
     }
-    if (change === 'start') this.#discardBatch(restarted(this.#state))
+    if (isRestarted) this.#discardBatch(restarted(this.#state, change === 'chain'))
     if (change === 'rows') this.#discardBatch({})
     if (change === 'end') this.#discardBatch({ end: 'undecided', isFinished: false })
     // Restart the attempts, and reopen the log, which may have been replaced.

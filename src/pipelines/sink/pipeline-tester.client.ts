@@ -72,9 +72,7 @@ export class PipelineTester {
     if (unpaid !== null) return failure(unpaid)
     const reader = { ...pipeline, id: `${pipeline.id}:test` }
     const head = await reading.head(reader)
-    const open = (height: number) =>
-      reading.assembler(reader, { place: { height }, epoch: null, timeMs: 0, fold: null }, ALL_ORDERS_KNOWN)
-    const parcel = head && (await newestRows(head.height, open, nowMs))
+    const parcel = head && (await newestRows(head.height, openAt(reader, reading), nowMs))
     if (!parcel) return failure('The newest blocks contain no rows to test with')
     const id = `${batchId(pipeline.id, parcel)}:test-${nowMs}`
     const beyondPrice = (rows: number) => Math.max(0, rows - Math.floor(TEST_PRICE / this.#host.rowMicro))
@@ -101,12 +99,29 @@ const MAX_CHARS = 8 * 1024 * 1024
 /** A test sends the order statuses that are available, without gap rows. */
 const ALL_ORDERS_KNOWN = { to: Number.POSITIVE_INFINITY, ordersFrom: 0 } as const
 
+/** Opens a reader without a past at any height. */
+export const openAt = (pipeline: Pipeline, reading: Pick<PipelineReader, 'assembler'>) => (height: number) =>
+  reading.assembler(pipeline, { place: { height }, epoch: null, timeMs: 0, fold: null }, ALL_ORDERS_KNOWN)
+
 /** Null: the newest blocks contain no rows. */
 export async function newestRows(
   head: number,
   open: (height: number) => Pick<Assembler, 'take'>,
   nowMs: number,
 ): Promise<BatchRows | null> {
+  for await (const taken of newestBatches(head, open, nowMs)) {
+    const parcel = lastRows(taken, MAX_ROWS)
+    if (parcel) return parcel
+  }
+  return null
+}
+
+/** The newest blocks, in batches from new to old. */
+export async function* newestBatches(
+  head: number,
+  open: (height: number) => Pick<Assembler, 'take'>,
+  nowMs: number,
+): AsyncGenerator<AssembledBatch> {
   const most = {
     rows: Number.POSITIVE_INFINITY,
     chars: MAX_CHARS,
@@ -118,17 +133,16 @@ export async function newestRows(
     const from = Math.max(0, head - blocks + 1)
     const taken = to < from ? null : await open(from).take({ height: to }, null, most)
     to = from - 1
-    const parcel = taken && lastRows(taken)
-    if (parcel) return parcel
+    if (taken) yield taken
   }
-  return null
 }
 
-function lastRows({ from, to, rows, texts }: AssembledBatch): BatchRows | null {
+/** The last rows of a batch, without gaps and resets; null: it has none. */
+export function lastRows({ from, to, rows, texts }: AssembledBatch, most: number): BatchRows | null {
   const last = rows
     .map((row, at) => ({ row, text: texts[at] ?? '' }))
     .filter(({ row }) => row._kind === 'row')
-    .slice(-MAX_ROWS)
+    .slice(-most)
   if (last.length === 0) return null
   return { from, to, rows: last.map(({ row }) => row), texts: last.map(({ text }) => text) }
 }

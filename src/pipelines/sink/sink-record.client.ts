@@ -5,11 +5,9 @@
 import { orReject } from '../../core/deadline.ts'
 import { after } from '../../core/timers.client.ts'
 import type { Pipeline, StoredPipeline } from '../pipeline.ts'
-import { FatalPipelineError } from '../pipeline.ts'
+import { FatalPipelineError, isOtherChain } from '../pipeline.ts'
 import { masked, secretOf, withSecret } from '../secrets.ts'
-import type { DesiredState } from './delivery-state.ts'
-
-export type RecordChange = 'start' | 'end' | 'rows'
+import type { DesiredState, RecordChange } from './delivery-state.ts'
 
 const START_FIELDS = ['topic', 'execution_start_from'] as const
 const END_FIELDS = ['execution_mode', 'execution_stop_from'] as const
@@ -22,8 +20,9 @@ const ROW_FIELDS = [
 export function changesOf(before: StoredPipeline, after: StoredPipeline): readonly RecordChange[] {
   const differs = (names: readonly (keyof StoredPipeline)[]) =>
     names.some((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]))
-  // A different chain has different heights, so delivery restarts. A restart covers all other changes.
-  if (differs(START_FIELDS) || (after.topic === 'evm_logs' && differs(['filter']))) return ['start']
+  // A restart covers all other changes.
+  if (isOtherChain(before, after)) return ['chain']
+  if (differs(START_FIELDS)) return ['start']
   return [...(differs(END_FIELDS) ? (['end'] as const) : []), ...(differs(ROW_FIELDS) ? (['rows'] as const) : [])]
 }
 

@@ -9,17 +9,23 @@ import { countStart, reportCounters } from '../../core/counter-reports.client.ts
 import { counters } from '../../core/counters.ts'
 import { orFallback, orReject } from '../../core/deadline.ts'
 import { logEvent } from '../../core/log.client.ts'
-import { gatewayOf, meterOf, Objects } from '../../core/objects.client.ts'
+import { gatewayOf, Objects } from '../../core/objects.client.ts'
 import { MINUTE_MS } from '../../core/time.ts'
 import { after, sleep } from '../../core/timers.client.ts'
 import { readVariables } from '../../core/variables.ts'
 import { visible } from '../../core/visible.ts'
-import type { PipelineResponse } from '../../metering/pipeline-report.ts'
 import { batchId } from '../destinations/batch.ts'
 import { FOLLOWER_API_VERSION, type PokeRequest, type PokeResponse } from '../follower-api.ts'
 import { type Pipeline, REQUESTED_TOPICS } from '../pipeline.ts'
-import { type CheckRequest, SINK_API_VERSION, type SinkApi, type SinkCheck, type SinkStatus } from '../sink-api.ts'
-import { TOPIC_COLUMNS } from '../topics/catalogue.ts'
+import {
+  type CheckRequest,
+  SINK_API_VERSION,
+  type SinkApi,
+  type SinkCheck,
+  type SinkStatus,
+  type SurveyRequest,
+} from '../sink-api.ts'
+import { surveyOf } from './backfill-survey.client.ts'
 import { BatchSender } from './batch-sender.client.ts'
 import { Delivery } from './delivery.ts'
 import {
@@ -30,7 +36,10 @@ import {
   finalBills,
   INITIAL_BILLING,
   INITIAL_DELIVERY,
+  summaryOf,
 } from './delivery-state.ts'
+import { settle } from './meter-link.client.ts'
+import { checkOf, previewOf } from './pipeline-preview.client.ts'
 import { EvmReader, INTEREST_MS, LogReader, type PipelineReader } from './pipeline-readers.client.ts'
 import { PipelineTester } from './pipeline-tester.client.ts'
 import { SinkStore } from './sink.store.ts'
@@ -71,7 +80,7 @@ const MAX_LOG_LINES = 500
 const READ_TIMEOUT_MS = 60_000
 /** Longer than the timeout of any destination and of the bucket. */
 const SEND_TIMEOUT_MS = 120_000
-const METER_TIMEOUT_MS = 5_000
+const REPAIRS_TIMEOUT_MS = 5_000
 
 export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
   readonly #settings: SinkSettings
@@ -162,7 +171,7 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
         const head = await reading().head(this.#existing)
         return head ? { height: head.height } : 'undecided'
       },
-      repairAfter: (id) => orReject(reading().repairAfter(this.#existing, id), METER_TIMEOUT_MS, after),
+      repairAfter: (id) => orReject(reading().repairAfter(this.#existing, id), REPAIRS_TIMEOUT_MS, after),
       assembler: (at, flight, repairs) => {
         const own = reading().assembler(this.#existing, at, flight, repairs)
         return {
@@ -232,10 +241,10 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
   async status(): Promise<SinkStatus> {
     await this.#look()
     const head = this.#pipeline && (await this.#headOf(this.#pipeline))
-    const { confirmed, flight, owed, ...sums } = this.#delivery?.state ?? INITIAL_DELIVERY
+    const state = this.#delivery?.state ?? INITIAL_DELIVERY
+    const { confirmed, flight, owed } = state
     const isBehind = head !== null && confirmed !== null && head.height >= confirmed.height
     const lagMs = isBehind ? Math.max(0, head.time - confirmed.time) : null
-    const { rows, bytes, batches, deadLetters, lastError, lastIncident } = sums
     return {
       v: SINK_API_VERSION,
       phase: this.#delivery?.phase(lagMs) ?? 'idle',
@@ -243,12 +252,7 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
       timeMs: confirmed?.time ?? null,
       lagBlocks: isBehind ? head.height - confirmed.height : null,
       lagMs,
-      rows,
-      bytes,
-      batches,
-      deadLetters,
-      lastError,
-      lastIncident,
+      ...summaryOf(state),
       rowMicro: this.#settings.PIPELINE_ROW_CREDITS,
       minuteMicro: this.#settings.PIPELINE_MINUTE_CREDITS,
       attempts: flight?.attempts ?? 0,
@@ -281,12 +285,16 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
     return this.#tester.run(pipeline, this.#readerOf(pipeline))
   }
 
-  async check({ account, transforms, topic }: CheckRequest): Promise<SinkCheck> {
-    const table = { name: topic, columns: TOPIC_COLUMNS.get(topic) ?? [] }
-    const caller = { account, pipeline: '', kind: 'check' } as const
-    const answer = await this.#sender.sql.run(caller, { transforms, table, defaults: null }, [])
-    const fault = answer.kind === 'fault' ? answer : null
-    return { v: SINK_API_VERSION, fault, ...(answer.kind === 'wait' && { wait: answer }) }
+  async preview({ pipeline }: Parameters<SinkApi['preview']>[0]): ReturnType<SinkApi['preview']> {
+    return previewOf(pipeline, this.#readerOf(pipeline), this.#sender)
+  }
+
+  async survey(request: SurveyRequest): ReturnType<SinkApi['survey']> {
+    return surveyOf(request, this.#readerOf(request.pipeline), this.#sender)
+  }
+
+  async check(request: CheckRequest): Promise<SinkCheck> {
+    return checkOf(request, this.#sender.sql)
   }
 
   async redeliver(): ReturnType<SinkApi['redeliver']> {
@@ -486,11 +494,4 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
     const head = this.#pipeline && this.#readerOf(this.#pipeline).knownHead
     return head && confirmed ? Math.max(0, head.time - confirmed.time) : null
   }
-}
-
-/** Rejects if there is no response, whether or not the bill arrived. The bill may be sent again. */
-function settle(env: Cloudflare.Env, region: string | null, { account, report }: Bill): Promise<PipelineResponse> {
-  // A restarted object rejects only the first call.
-  const send = () => meterOf(env, account, region).settlePipeline(report)
-  return orReject(send().catch(send), METER_TIMEOUT_MS, after)
 }

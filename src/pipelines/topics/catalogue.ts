@@ -38,7 +38,7 @@ export const TOPIC_COLUMNS: ReadonlyMap<string, readonly Column[]> = new Map([
  * Topics that need a filter by wallet: otherwise their state would be unbounded, or there would be nothing to request
  * from feeders.
  */
-const WALLET_TOPICS: readonly Topic[] = ['completed_trades', 'order_updates']
+export const WALLET_TOPICS: readonly Topic[] = ['completed_trades', 'order_updates']
 
 export interface TopicSelection {
   readonly definition: TopicDefinition

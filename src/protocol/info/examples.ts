@@ -1,6 +1,11 @@
-// Example values shared by several types, used in the published document and in tests. All are fictitious.
+// Example values shared by several types, used in the published document and in tests. All are fictitious, except one wallet.
 
-export const USER = '0x00000000000000000000000000000000000000ab'
+/**
+ * A wallet that always trades: a strategy of the exchange's own vault. On the devnet, a market maker has this address, so
+ * that samples return rows everywhere.
+ */
+export const USER = '0x010461c14e146ac35fe42271bdc1134ee31c703a'
+/** On the devnet, this is a builder. */
 export const OTHER_USER = '0x00000000000000000000000000000000000000cd'
 export const HASH = `0x${'1f'.repeat(32)}`
 export const TIME = 1_790_000_000_000

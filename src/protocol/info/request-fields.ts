@@ -60,7 +60,9 @@ export const TokenId = z
 
 const INVALID_TIME = 'must be a time in Unix milliseconds'
 /** A time in Unix milliseconds. */
-const Timestamp = z.int({ error: ({ input }) => (input === undefined ? undefined : INVALID_TIME) }).min(0, INVALID_TIME)
+export const Timestamp = z
+  .int({ error: ({ input }) => (input === undefined ? undefined : INVALID_TIME) })
+  .min(0, INVALID_TIME)
 const StartTime = Timestamp.describe('Start of the window, inclusive, Unix milliseconds')
 const EndTime = optional(Timestamp.describe('End of the window, inclusive, Unix milliseconds; absent: now'))
 

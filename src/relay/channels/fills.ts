@@ -6,6 +6,7 @@ import { aggregateFills } from '../../archive/fill-rows.ts'
 import { dexOf } from '../../core/coin.ts'
 import { Address, CoinName, Decimal, Fill, UserFill } from '../../protocol/feed/block.ts'
 import { PublicFill } from '../../protocol/feed/public-fill.ts'
+import { USER } from '../../protocol/info/examples.ts'
 import {
   AggregateByTime,
   requireOneWalletForm,
@@ -96,7 +97,7 @@ const AGGREGATE = {
 }
 
 export const EXAMPLE_FILL: UserFill = [
-  `0x${'a1'.repeat(20)}`,
+  USER,
   {
     coin: 'BTC',
     px: '81307.0',

@@ -4,13 +4,13 @@
 import * as z from 'zod'
 import { Address } from '../../protocol/feed/block.ts'
 import { Cloid } from '../../protocol/feed/public-fill.ts'
+import { USER } from '../../protocol/info/examples.ts'
 import { OpenOrder, OrderStatus } from '../../protocol/info/order-shapes.ts'
 import { requireOneWalletForm, WALLET_FIELDS, walletsOf } from '../body-fields.ts'
 import { defineEventChannel, META_FIELDS, metaText } from '../channel.ts'
 import { ORDERS, withoutUsers } from '../events/order-view.ts'
 
 const TYPE = 'orderUpdates'
-const USER = `0x${'a1'.repeat(20)}`
 
 /** Without `cloid` if there is none, as on the public server. */
 const Order = OpenOrder.extend({ cloid: Cloid.optional().describe('Client order id') })

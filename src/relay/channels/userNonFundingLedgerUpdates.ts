@@ -3,6 +3,7 @@
 import * as z from 'zod'
 import { Address, LedgerEvent } from '../../protocol/feed/block.ts'
 import { LedgerUpdate } from '../../protocol/feed/ledger-update.ts'
+import { USER } from '../../protocol/info/examples.ts'
 import { requireOneWalletForm, WALLET_FIELDS, walletsOf } from '../body-fields.ts'
 import { defineEventChannel, type EventView, META_FIELDS, metaText } from '../channel.ts'
 
@@ -30,11 +31,11 @@ export const userNonFundingLedgerUpdates = defineEventChannel({
   type: TYPE,
   summary: 'Balance movements, except funding, of up to 1,000 wallets',
   example: {
-    request: { addresses: [`0x${'a1'.repeat(20)}`] },
+    request: { addresses: [USER] },
     frame: {
       channel: TYPE,
       data: {
-        user: `0x${'a1'.repeat(20)}`,
+        user: USER,
         isSnapshot: false,
         nonFundingLedgerUpdates: [
           { time: 1790000000000, hash: `0x${'0c'.repeat(32)}`, delta: { type: 'deposit', usdc: '250.0' } },

@@ -9,6 +9,7 @@ import {
   walletsOfAction,
   writerActions as writerActionsOf,
 } from '../../protocol/feed/writer-actions.ts'
+import { USER } from '../../protocol/info/examples.ts'
 import { rejectSeveralWalletForms, WALLET_FIELDS, walletsOf } from '../body-fields.ts'
 import { defineEventChannel, EVERY, type EventView, META_FIELDS, metaText } from '../channel.ts'
 
@@ -26,23 +27,21 @@ const frameOf = <Row extends z.ZodType>(row: Row) =>
     }),
   })
 
-const RECIPIENT = `0x${'a1'.repeat(20)}`
-
 export const writerActions = defineEventChannel({
   type: TYPE,
   summary: 'Actions that HyperEVM transactions caused, of up to 1,000 wallets or all',
   example: {
-    request: { addresses: [RECIPIENT] },
+    request: { addresses: [USER] },
     frame: {
       channel: TYPE,
       data: {
-        user: RECIPIENT,
+        user: USER,
         actions: [
           {
             user: `0x20${'0'.repeat(38)}`,
             nonce: 41,
             evm_tx_hash: `0x${'0c'.repeat(32)}`,
-            action: { type: 'SystemSpotSendAction', destination: RECIPIENT, token: 0, wei: 2500000000 },
+            action: { type: 'SystemSpotSendAction', destination: USER, token: 0, wei: 2500000000 },
           },
         ],
       },

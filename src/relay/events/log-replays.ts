@@ -2,6 +2,7 @@
 // height, once and in order, then live blocks, however long the feed stalls; blocks that the log no longer has are
 // reported as missing; a range is read once for all waiting receivers, and a slow reader delays nobody else.
 
+import { YIELD_MS } from '../../core/time.ts'
 import type { EventsResponse, LinkGap, RelayEvents } from '../../protocol/feed/log-api.ts'
 import { errorFrame, missingBlocks, replayUnavailable } from '../../protocol/relay/frames.ts'
 import type { EventsTarget } from '../channel.ts'
@@ -129,7 +130,7 @@ export class LogReplays<R extends ReplayReceiver> {
       sentBlocks += frames.length
       if (sentBlocks < MAX_BLOCKS_PER_TURN) continue
       sentBlocks = 0
-      await this.#ports.wait(0)
+      await this.#ports.wait(YIELD_MS)
     }
   }
 

@@ -1,6 +1,8 @@
 // Starts GraphQL operations: channel subscriptions, or queries of the schema. Invariants: a rejected operation leaves
 // nothing behind; unbilled work is limited per key, and pending work by document size.
 
+import { limiterKey } from '../../accounts/identity.ts'
+import { TOKEN_SUBSCRIPTIONS } from '../../accounts/stream-token.ts'
 import { inGroups } from '../../core/digit-groups.ts'
 import { failureMessage } from '../../core/failure.ts'
 import { logEvent } from '../../core/log.client.ts'
@@ -48,6 +50,9 @@ const unavailable = (message: string): GraphqlFailure => ({ message, code: 'UNAV
 const TOO_FAST = rateLimited('Too many messages. Send fewer.')
 const TOO_MANY = rateLimited(
   `Limit of ${inGroups(MAX_OPERATIONS)} subscriptions per connection reached. Open another connection.`,
+)
+const TOO_MANY_FOR_TOKEN = rateLimited(
+  `Limit of ${TOKEN_SUBSCRIPTIONS} subscriptions per connection with a stream token reached. End one first.`,
 )
 const TOO_MANY_PENDING = rateLimited(
   'Too many pending requests for this account. Wait for responses before sending more.',
@@ -135,13 +140,15 @@ export class Operations {
 
   async #serve(connection: Connection, { socket, slot, id, payload }: OperationRequest): Promise<void> {
     if (socket.operations.get(id) !== slot || connection.isEnded) return
-    const { keyHash } = connection.identity
+    const { identity } = connection
+    const by = limiterKey(identity)
+    if (identity.token && socket.operations.size > TOKEN_SUBSCRIPTIONS) return socket.reject(id, TOO_MANY_FOR_TOKEN)
     // Only parsing shows whether a document is billed, and parsing itself is unbilled work.
-    const workWaitMs = this.#unbilled.tryUpstream(keyHash, this.#ports.clock.nowMs)
+    const workWaitMs = this.#unbilled.tryUpstream(by, this.#ports.clock.nowMs)
     if (workWaitMs > 0) return socket.reject(id, tooManyUnbilled(workWaitMs))
     const parsed = readDocument(payload)
     if (parsed.ok && parsed.value.kind === 'subscription') {
-      this.#unbilled.refundTry(keyHash, this.#ports.clock.nowMs)
+      this.#unbilled.refundTry(by, this.#ports.clock.nowMs)
       const { alias, plan, echo, body, meta, fromBlock } = parsed.value
       if (!this.#plans.hasRoom(alias, plan, echo)) return socket.reject(id, RELAY_FULL)
       const client = this.#startOperation(socket, connection, slot, id, parsed.value)
@@ -149,9 +156,9 @@ export class Operations {
       return this.#ports.onChange()
     }
     const result = parsed.ok && parsed.value.kind === 'query' ? parsed.value.text : ''
-    const waitMs = this.#unbilled.takeOrOwe(keyHash, this.#ports.clock.nowMs)
+    const waitMs = this.#unbilled.takeOrOwe(by, this.#ports.clock.nowMs)
     for (let at = UNBILLED_UNIT_CHARS; at <= result.length; at += UNBILLED_UNIT_CHARS)
-      this.#unbilled.takeOrOwe(keyHash, this.#ports.clock.nowMs)
+      this.#unbilled.takeOrOwe(by, this.#ports.clock.nowMs)
     socket.operations.delete(id)
     if (waitMs > 0) return socket.reject(id, tooManyUnbilled(waitMs))
     if (!parsed.ok) return socket.sendMessage(errorText(id, parsed.error))

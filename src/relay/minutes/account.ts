@@ -8,6 +8,8 @@ import { type Failure, insufficientCredits, KEY_ENDED } from '../../core/failure
 import { getOrCreate } from '../../core/get-or-create.ts'
 import type { KeyHash } from '../../core/ids.ts'
 import { limitsOf } from '../../metering/plans/plan.ts'
+import { CallBuffer, LogRoom } from '../../metering/request-log/call-buffer.ts'
+import type { LoggedCall } from '../../metering/request-log/log-api.ts'
 import type { MinuteResult, StreamResponse } from '../../metering/streams/stream-api.ts'
 import { lastMinuteFrame, lowCreditsFrame } from '../../protocol/relay/frames.ts'
 import type { Refusal } from '../sockets/admission.ts'
@@ -23,10 +25,19 @@ const REPORT_EVERY_MS = 20_000
  */
 const SILENCE_MS = 35_000
 
+/** A report that the meter would not store takes events that have waited this long. */
+const LOG_EVERY_MS = 15_000
+/** Events are dropped if the meter was unreachable for this long, because they keep the relay awake. */
+const LOG_TTL_MS = 600_000
+/** Maximum number of events that wait to be logged, of all accounts. */
+const LOGGED_MAX = 10_000
+
 export interface AccountPorts extends MeterPort {
   /** These sockets have terms older than `terms`, so refresh their callers. */
   refreshCallers(connections: readonly Connection[], terms: number): void
 }
+
+type EventSource = Pick<Connection, 'identity' | 'product'>
 
 export class Account {
   readonly #ports: AccountPorts
@@ -38,28 +49,45 @@ export class Account {
   /** Callers that wait for admission, and admitted callers without a socket yet. */
   readonly #waiting = new Set<Connection['identity']>()
   readonly #admitted = new Set<Connection['identity']>()
+  readonly #log: CallBuffer
   #remaining: MicroCredits = 0
   #unpaidMax: MicroCredits = 0
   #available: MicroCredits = 0
 
-  constructor(name: string, ports: AccountPorts) {
+  constructor(name: string, ports: AccountPorts, room = new LogRoom(LOGGED_MAX)) {
     this.#ports = ports
+    this.#log = new CallBuffer(`${ports.relay} ${ports.clock.nowMs}`, room)
     this.#meter = new MeterClient(name, ports, {
       status: () => this.#status(),
       due: () => this.#due(),
+      log: (isStored) => (isStored || this.#isLogDue ? this.#log.next(ports.clock.nowMs) : null),
+      onLogged: (batch) => this.#log.acknowledge(batch),
       onReply: (reply, started, due) => this.#onReply(reply, started, due),
-      onFailure: () => this.#endIfSilent(),
+      onFailure: () => {
+        this.#endIfSilent()
+        if (this.#log.waitedMs(ports.clock.nowMs) > LOG_TTL_MS) this.#log.clear()
+      },
     })
   }
 
   /** True if nothing is left to track. */
   get isIdle(): boolean {
-    return this.#connections.size + this.#admitted.size === 0 && this.#meter.isIdle
+    return this.#connections.size + this.#admitted.size === 0 && this.#meter.isIdle && this.#log.isEmpty
   }
 
-  /** True if the ends of some subscriptions have not been reported to the meter yet. */
-  get hasPendingEnds(): boolean {
-    return this.#meter.hasPendingEnds
+  /** True if ends of subscriptions or other events have not been reported to the meter yet. */
+  get hasPendingEvents(): boolean {
+    return this.#meter.hasPendingEnds || !this.#log.isEmpty
+  }
+
+  /** Logs an event of a socket for the key's owner. `code`: of its error; empty if there is none. */
+  log({ identity: { keyHash }, product }: EventSource, event: Pick<LoggedCall, 'type' | 'status' | 'code'>): void {
+    const { nowMs: atMs } = this.#ports.clock
+    this.#log.add({ ...event, keyHash, product, atMs, ms: null, micro: 0, requestId: '' })
+  }
+
+  get #isLogDue(): boolean {
+    return this.#log.waitedMs(this.#ports.clock.nowMs) >= LOG_EVERY_MS
   }
 
   /** Null if a socket may enter. Call `add` right after it, or the slot is lost. */
@@ -126,8 +154,8 @@ export class Account {
         connection.fail({ kind: replaced ? 'key_replaced' : 'key_expired' })
     }
     const { sentMs, answeredMs, isIdle } = this.#meter
-    if (this.#due().length > 0 || now - sentMs >= REPORT_EVERY_MS || answeredMs < sentMs || !isIdle)
-      this.#meter.report()
+    const isDue = this.#due().length > 0 || this.#isLogDue || now - sentMs >= REPORT_EVERY_MS
+    if (isDue || answeredMs < sentMs || !isIdle) this.#meter.report()
   }
 
   /** Reports the current status, for example that everything here has ended. */
@@ -234,6 +262,7 @@ const UNCHARGED: Failure = {
 export class Accounts {
   readonly #ports: AccountPorts
   readonly #byName = new Map<string, Account>()
+  readonly #logRoom = new LogRoom(LOGGED_MAX)
 
   constructor(ports: AccountPorts) {
     this.#ports = ports
@@ -243,13 +272,13 @@ export class Accounts {
     return this.#byName.size
   }
 
-  /** True if the ends of some subscriptions have not been reported yet. These ends are only in this object's memory. */
-  get hasPendingEnds(): boolean {
-    return [...this.#byName.values()].some((account) => account.hasPendingEnds)
+  /** True if some events have not been reported yet. These events are only in this object's memory. */
+  get hasPendingEvents(): boolean {
+    return [...this.#byName.values()].some((account) => account.hasPendingEvents)
   }
 
   of(name: string): Account {
-    return getOrCreate(this.#byName, name, () => new Account(name, this.#ports))
+    return getOrCreate(this.#byName, name, () => new Account(name, this.#ports, this.#logRoom))
   }
 
   /** Reports due minutes and drops idle accounts. Accounts do not wait for one another. */

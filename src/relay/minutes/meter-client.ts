@@ -6,6 +6,7 @@
 import type { AccountId, KeyHash } from '../../core/ids.ts'
 import { MINUTE_MS } from '../../core/time.ts'
 import { METER_API_VERSION } from '../../metering/meter-version.ts'
+import type { LogBatch } from '../../metering/request-log/log-api.ts'
 import type {
   ConnectVerdict,
   MinuteCharge,
@@ -44,6 +45,9 @@ export interface DueMinutes {
 export interface MeterClientOwner {
   status(): AccountStatus
   due(): readonly DueMinutes[]
+  /** Events that a report takes; null: none. `isStored`: the meter stores the report anyway. */
+  log(isStored: boolean): LogBatch | null
+  onLogged(batch: LogBatch): void
   /** Handles a reply: `started` have their first minute; `due` are the replies to later minutes. */
   onReply(
     reply: StreamResponse,
@@ -175,6 +179,7 @@ export class MeterClient {
       const send = () => this.#port.exchange(this.#account, report)
       // Repeating is harmless, and a restarted object rejects only the first call.
       const reply = await send().catch(send)
+      if (report.log) this.#owner.onLogged(report.log)
       this.#isFirst = false
       this.answeredMs = sentMs
       this.#endings = this.#endings.slice(batch.endings.length)
@@ -205,6 +210,8 @@ export class MeterClient {
     const { sockets, keys, limits, running } = this.#owner.status()
     const first = begins.map(({ request }) => firstCharge(relay, request))
     const liveIds = [...running.map(({ id }) => `${relay}/${id}`), ...first.map(({ subscription }) => subscription)]
+    const charges = [...first, ...due.map(({ charge }) => charge), ...endings.flatMap(({ owed }) => owed)]
+    const log = this.#owner.log(charges.length > 0 || sockets === 0)
     return {
       v: METER_API_VERSION,
       relay,
@@ -216,8 +223,9 @@ export class MeterClient {
       keys,
       limits,
       connects: connects.map(({ request }) => request),
-      charges: [...first, ...due.map(({ charge }) => charge), ...endings.flatMap(({ owed }) => owed)],
+      charges,
       ends: endings.map(({ end }) => end),
+      ...(log === null ? {} : { log }),
     }
   }
 

@@ -14,7 +14,7 @@ import {
   type ReplayPosition,
 } from '../../archive/replay/player.ts'
 import { type Coin, marketTypeOf } from '../../core/coin.ts'
-import { MINUTE_MS } from '../../core/time.ts'
+import { MINUTE_MS, YIELD_MS } from '../../core/time.ts'
 import { bookChecksum, EMPTY_CHECKSUM } from '../../order-books/checksum.ts'
 import type { HubBlock, RelayEvents } from '../../protocol/feed/log-api.ts'
 import { withoutPayments } from '../../protocol/feed/payments.ts'
@@ -118,7 +118,7 @@ export class Replay {
   }
 
   async #yield(): Promise<void> {
-    await this.#ports.wait(0)
+    await this.#ports.wait(YIELD_MS)
     if (this.#hasEnded) throw new Error('the replay ended')
   }
 
@@ -143,7 +143,7 @@ export class Replay {
       const step = waitMs === 0 ? this.#player.take(clock.nowMs) : null
       const end = step && (await this.#playPiece(step))
       if (end) return end
-      if (step && ++count % LINES_PER_TURN === 0) await wait(0)
+      if (step && ++count % LINES_PER_TURN === 0) await wait(YIELD_MS)
       const woken = new Promise<void>((go) => {
         this.#wake = go
       })

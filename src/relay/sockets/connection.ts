@@ -68,6 +68,8 @@ export class Connection {
   #queue: Promise<void> = Promise.resolve()
   /** `broken`: ended because the relay could not serve it. */
   #state: 'open' | 'ended' | 'broken' = 'open'
+  /** Code with which this side closed the socket. */
+  closeCode: number | null = null
   #activeMs: number
   /** True if a frame was sent since the last idle check. */
   #isActive = false
@@ -246,6 +248,7 @@ export class Connection {
     if (this.isEnded) return
     if (last !== undefined) this.#write(last)
     this.#state = as
+    this.closeCode = code
     this.#socketUnread.onEnded()
     counters.add('socket_closes', `${code}`)
     try {

@@ -21,7 +21,8 @@ import type { Connection } from '../sockets/connection.ts'
 import { NOT_READY } from './refusals.ts'
 import type { Ports, Request, Subscription } from './subscription.ts'
 
-type RejectedRequest = Pick<Request, 'connection' | 'echo' | 'target'>
+/** The part of a request that its reply needs. */
+type Replied = Pick<Request, 'connection' | 'echo' | 'target'>
 const NONE: ReadonlyMap<string, Subscription> = new Map()
 
 export class SubscriptionRegistry {
@@ -45,7 +46,7 @@ export class SubscriptionRegistry {
   }
 
   /** Counts an unbilled response. Returns false and notifies the client if its key had too many of them. */
-  allowUnbilled(request: RejectedRequest): boolean {
+  allowUnbilled(request: Replied): boolean {
     return this.#allow(request, 'take')
   }
 
@@ -53,11 +54,11 @@ export class SubscriptionRegistry {
    * Call it before archive work that may turn out unbilled. Returns false and notifies the client if its key has
    * caused too much of this work.
    */
-  allowArchiveWork(request: RejectedRequest): boolean {
+  allowArchiveWork(request: Replied): boolean {
     return this.#allow(request, 'tryUpstream')
   }
 
-  #allow(request: RejectedRequest, by: 'take' | 'tryUpstream'): boolean {
+  #allow(request: Replied, by: 'take' | 'tryUpstream'): boolean {
     const { connection } = request
     const waitMs = this.#unbilled[by](limiterKey(connection.identity), this.#ports.clock.nowMs)
     if (waitMs > 0) reject(request, unbilledLimitFailure(waitMs))
@@ -65,7 +66,7 @@ export class SubscriptionRegistry {
   }
 
   /** Rejects a request after unpaid work, which is rate-limited per key. */
-  rejectUnbilled(request: RejectedRequest, failure: Failure): void {
+  rejectUnbilled(request: Replied, failure: Failure): void {
     if (this.allowUnbilled(request)) reject(request, failure)
   }
 
@@ -118,12 +119,18 @@ export class SubscriptionRegistry {
 
   /** Stores the subscription and acknowledges it. */
   acknowledge(subscription: Subscription): void {
-    const { connection, echo, target, fromBlock } = subscription
+    const { connection, target, fromBlock } = subscription
     this.store(subscription)
-    connection.send(ackFrame('subscribe', echo))
+    this.sendAck(subscription)
     if (fromBlock === undefined || isReplayable(target)) return
     const text = `fromBlock: block ${fromBlock} cannot be replayed. Live data follows; leave "fromBlock" out.`
     connection.send(errorFrame(text, 'replay_unavailable'))
+  }
+
+  /** Sends an acknowledgement, and logs it for the key's owner. */
+  sendAck({ connection, echo, target }: Replied): void {
+    connection.send(ackFrame('subscribe', echo))
+    this.accountOf(connection).log(connection, { type: target.channel.type, status: 200, code: '' })
   }
 
   store(subscription: Subscription): void {
@@ -158,7 +165,7 @@ export class SubscriptionRegistry {
 }
 
 /** Notifies the client of a rejected body. */
-export function reject({ connection, echo, target }: RejectedRequest, failure: Failure): void {
+export function reject({ connection, echo, target }: Replied, failure: Failure): void {
   connection.reject(failure, refusedSubscription(echo, failure), target.channel.type)
 }
 

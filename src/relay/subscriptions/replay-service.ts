@@ -7,7 +7,7 @@ import type { ReplayPosition } from '../../archive/replay/player.ts'
 import type { Coin } from '../../core/coin.ts'
 import type { Failure } from '../../core/failure.ts'
 import { refusedSubscription } from '../../protocol/relay/failure-frame.ts'
-import { ackFrame, replayFrame } from '../../protocol/relay/frames.ts'
+import { replayFrame } from '../../protocol/relay/frames.ts'
 import type { ReplayFrame, ReplayRange } from '../../protocol/relay/protocol.ts'
 import type { EventsTarget, Target } from '../channel.ts'
 import { isPlayable, type Playable, Replay, type ReplayPorts } from '../replay/replay.ts'
@@ -71,7 +71,7 @@ export class ReplayService {
     const replays = this.#replays.get(connection)
     this.#replays.set(connection, (replays ?? new Map()).set(identity, replay))
     if (!replays) connection.setPlaying(true)
-    connection.send(ackFrame('subscribe', echo))
+    this.#registry.sendAck(request)
     this.#ports.waitUntil(this.#run(request, target, replay).catch((error) => this.#ports.onError(connection, error)))
   }
 

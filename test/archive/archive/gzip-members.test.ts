@@ -24,7 +24,7 @@ it('are at most one line longer than their limit', async () => {
   const lines = Array.from({ length: 3_000 }, (_, at) => `${at}`.padEnd(1_000, 'é'))
   const members = await packLines(lines)
   expect(members.length).toBeGreaterThan(10)
-  for (const member of members) expect(memberLines(member, 0).join('').length).toBeLessThan(256 * 1024 + 1_000)
+  for (const member of members) expect(memberLines(member, 0).join('').length).toBeLessThan(128 * 1024 + 1_000)
   expect([...unpackLines(joinedBytes(members))]).toEqual(lines)
 })
 

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { ArchivedBook, ArchivedCheckpoint, ArchivedSegment } from '../../../src/archive/archive/archive-read.ts'
 import { ArchiveDamage } from '../../../src/archive/archive/archive-read.ts'
-import { type BooksArchive, bookAt } from '../../../src/archive/replay/archived-books.ts'
+import { type BooksArchive, bookAt, bookAtTime } from '../../../src/archive/replay/archived-books.ts'
 import { readBooksLine } from '../../../src/archive/replay/books-line.ts'
 import { HistoricalBooks } from '../../../src/archive/replay/historical-books.ts'
 import { encodeBlock, hubBlockText } from '../../../src/block-log/segment.ts'
@@ -27,12 +27,14 @@ const changes = fc.uniqueArray(fc.record({ coin: fc.constantFrom(...COINS), leve
 const chains = fc.array(changes, { minLength: 1, maxLength: 30 })
 
 /** The line that the log stores. */
-function lineOf(height: number, books: readonly BookChange[] | null, epoch: string | null = EPOCH): string {
+function lineOf(
+  height: number,
+  books: readonly BookChange[] | null,
+  epoch: string | null = EPOCH,
+  time = height * 70,
+): string {
   const empty = { fills: [], ledger: [], funding: [] }
-  return hubBlockText(
-    encodeBlock({ height, time: height * 70, ...empty, books: books as BookChange[] }, epoch),
-    () => true,
-  )
+  return hubBlockText(encodeBlock({ height, time, ...empty, books: books as BookChange[] }, epoch), () => true)
 }
 
 /** A hub that takes every line, and what the archive holds of it: a checkpoint of all books after some blocks. */
@@ -82,11 +84,17 @@ class World implements BooksArchive {
     const segments: ArchivedSegment[] = []
     for (const height of this.heights) {
       const last = segments.at(-1)
+      const time = this.timeOf(height)
       if (last && last.last === height - 1 && height % 7 !== 0)
-        segments[segments.length - 1] = { ...last, last: height }
-      else segments.push({ chain: 'c', first: height, last: height, firstMs: 0, lastMs: 0, epoch: EPOCH })
+        segments[segments.length - 1] = { ...last, last: height, lastMs: time }
+      else segments.push({ chain: 'c', first: height, last: height, firstMs: time, lastMs: time, epoch: EPOCH })
     }
-    return segments.filter(({ last }) => 'height' in at && last >= at.height).slice(0, limit)
+    const isFrom = ({ last, lastMs }: ArchivedSegment) => ('height' in at ? last >= at.height : lastMs >= at.timeMs)
+    const start = 'height' in at ? undefined : segments.findLast(({ firstMs }) => firstMs <= at.timeMs)
+    return segments.filter((one) => isFrom(one) && one.first >= (start?.first ?? 0)).slice(0, limit)
+  }
+  timeOf(height: number): number {
+    return (JSON.parse(this.lineAt.get(height)!) as HubBlock).time
   }
   async *lines({ first, last }: ArchivedSegment): AsyncGenerator<string> {
     yield* this.heights.filter((height) => height >= first && height <= last).map((height) => this.lineAt.get(height)!)
@@ -262,6 +270,8 @@ describe('the book of a coin at a height', () => {
       lines,
     }
     const sound = await bookAt(archive, 'BTC', SEED + 12, resting)
+    const atTime = () => bookAtTime(archive, 'BTC', (SEED + 12) * 70, resting)
+    expect(await atTime()).toEqual(sound)
     damaged.add(SEED + 10)
     expect(await bookAt(archive, 'BTC', SEED + 12, resting)).toEqual(sound)
     // Segments begin with heights that seven divides.
@@ -269,6 +279,8 @@ describe('the book of a coin at a height', () => {
     damaged.add(first)
     const gap = { ok: false, kind: 'gap', from: first, to: first + 6 }
     expect(await bookAt(archive, 'BTC', SEED + 12, resting)).toEqual(gap)
+    expect(await atTime()).toEqual(gap)
+    expect(await bookAtTime(archive, 'BTC', first * 70 - 1, resting)).toMatchObject({ snapshot: { height: first - 1 } })
     for (const height of [SEED, SEED + 5]) damaged.add(height)
     expect(await bookAt(archive, 'BTC', SEED + 12, resting)).toEqual({ ok: false, kind: 'damaged' })
   })
@@ -281,6 +293,82 @@ describe('the book of a coin at a height', () => {
     }
     await expect(bookAt(world, 'BTC', SEED + 300, { yield: rest })).rejects.toThrow('nobody waits')
     expect(rests).toBe(2)
+  })
+})
+
+describe('the book of a coin at a time', () => {
+  const at = (world: BooksArchive, timeMs: number) => bookAtTime(world, 'BTC', timeMs, resting)
+
+  it('is that of the last block at or before it', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.record({ books: changes, ms: fc.integer({ min: 0, max: 2 }) }), { minLength: 1, maxLength: 30 }),
+        fc.integer({ min: 1, max: 9 }),
+        async (chain, every) => {
+          const world = new World(
+            chain.map(({ books }) => books),
+            every,
+          )
+          let time = SEED * 70
+          for (const [index, { books, ms }] of chain.entries()) {
+            time += ms
+            world.lineAt.set(SEED + 1 + index, lineOf(SEED + 1 + index, books, EPOCH, time))
+          }
+          for (const checkpoint of world.checkpoints.slice(1))
+            Object.assign(checkpoint, { time: world.timeOf(checkpoint.height) })
+          for (let timeMs = SEED * 70; timeMs <= time; timeMs++) {
+            const height = world.heights.findLast((one) => world.timeOf(one) <= timeMs) ?? SEED
+            expect(await at(world, timeMs)).toEqual(await bookAt(world, 'BTC', height, resting))
+          }
+          expect(await at(world, time + 1)).toEqual({ ok: false, kind: 'ahead' })
+          expect(await at(world, SEED * 70 - 1)).toEqual({ ok: false, kind: 'before' })
+        },
+      ),
+      { numRuns: 40 },
+    )
+  })
+
+  it.each([
+    ['of a block', 70 * (SEED + 3), SEED + 3],
+    ['between blocks', 70 * (SEED + 4) - 1, SEED + 3],
+    ['of the last block', 70 * (SEED + 10), SEED + 10],
+    ['between the checkpoint and the first block', 70 * (SEED + 1) - 1, SEED],
+  ])('%s is found', async (_, timeMs, height) => {
+    const world = new World(Array(10).fill([]), 99)
+    expect(await at(world, timeMs)).toMatchObject({ ok: true, snapshot: { height } })
+  })
+
+  it('includes every block of that time', async () => {
+    const world = new World(Array(10).fill([]), 99)
+    const timeMs = world.timeOf(SEED + 2)
+    for (const height of [SEED + 3, SEED + 4]) world.lineAt.set(height, lineOf(height, [], EPOCH, timeMs))
+    expect(await at(world, timeMs)).toMatchObject({ snapshot: { height: SEED + 4, time: timeMs } })
+    expect(await at(world, timeMs - 1)).toMatchObject({ snapshot: { height: SEED + 1 } })
+  })
+
+  it('is unknown in a gap, also if a checkpoint ends the gap', async () => {
+    const world = new World(Array(12).fill([]), 8)
+    for (const height of [SEED + 6, SEED + 7, SEED + 8]) world.lineAt.delete(height)
+    // The hubs had the books of the block at the end of the gap.
+    expect(last(world.checkpoints).height).toBe(SEED + 8)
+    const gap = { ok: false, kind: 'gap', from: SEED + 6, to: SEED + 8 }
+    expect(await at(world, 70 * (SEED + 5))).toMatchObject({ snapshot: { height: SEED + 5 } })
+    for (const timeMs of [70 * (SEED + 5) + 1, 70 * (SEED + 8) - 1]) expect(await at(world, timeMs)).toEqual(gap)
+    for (const timeMs of [70 * (SEED + 8), 70 * (SEED + 9) - 1])
+      expect(await at(world, timeMs)).toMatchObject({ snapshot: { height: SEED + 8 } })
+    world.checkpoints.pop()
+    expect(await at(world, 70 * (SEED + 8))).toEqual(gap)
+    expect(await at(world, 70 * (SEED + 9))).toEqual(gap)
+  })
+
+  it('stops looking if the request was abandoned', async () => {
+    const world = new World(Array(300).fill([]), 999)
+    world.segmentsFrom = async () => [
+      { chain: 'c', first: SEED + 1, last: SEED + 300, firstMs: 0, lastMs: 70 * (SEED + 300), epoch: EPOCH },
+    ]
+    world.checkpointAt = () => expect.unreachable()
+    const abandoned = { yield: () => Promise.reject(new Error('nobody waits')) }
+    await expect(bookAtTime(world, 'BTC', 70 * (SEED + 300), abandoned)).rejects.toThrow('nobody waits')
   })
 })
 

@@ -7,8 +7,10 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { MANUAL, type Provider } from '../../../src/billing/checkout/checkout-api.ts'
 import { CheckoutService } from '../../../src/billing/checkout/checkout-service.client.ts'
 import { CheckoutPrices } from '../../../src/billing/checkout/prices.ts'
-import { STRIPE_API, stripe } from '../../../src/billing/checkout/stripe/stripe.client.ts'
+import { stripe } from '../../../src/billing/checkout/stripe/stripe.client.ts'
 import { stripeRoutes } from '../../../src/billing/checkout/stripe/stripe.route.ts'
+import { stripeCards } from '../../../src/billing/checkout/stripe/stripe-cards.client.ts'
+import { STRIPE_API } from '../../../src/billing/checkout/stripe/stripe-http.client.ts'
 import { SECRET_KEY, StripeStub, signed, WEBHOOK_SECRET } from './stripe-stub.ts'
 
 const { ACCOUNTS: db } = env as unknown as Cloudflare.Env
@@ -24,9 +26,9 @@ const prices = CheckoutPrices.parse({
 let stub = new StripeStub()
 beforeAll(() => {
   vi.stubGlobal('fetch', async (url: string, init: RequestInit & { body?: string }) => {
-    const { origin, pathname } = new URL(url)
+    const { origin, pathname, search } = new URL(url)
     expect(origin).toBe(STRIPE_API)
-    const [status, json] = stub.answer(init.method!, pathname, new Headers(init.headers), init.body ?? '')
+    const [status, json] = stub.answer(init.method!, pathname + search, new Headers(init.headers), init.body ?? '')
     return Response.json(json, { status })
   })
 })
@@ -39,17 +41,23 @@ async function newAccount(): Promise<string> {
   return id
 }
 
+const STRIPE = { secretKey: SECRET_KEY, apiUrl: STRIPE_API, publicUrl: 'https://w.example' }
+
 /** A gateway with a ledger that the test can read and make fail. */
-function desk(
-  provider: Provider | null = stripe({ secretKey: SECRET_KEY, apiUrl: STRIPE_API, publicUrl: 'https://w.example' }),
-) {
+function desk(provider: Provider | null = stripe(STRIPE)) {
   const world = { nowMs: NOW_MS, isBroken: false, ledger: new Map<string, number>(), told: [] as string[] }
   /** Called while a grant is in progress. */
   const meanwhile = { work: async () => {} }
   const checkout = new CheckoutService({
     db,
     prices,
+    terms: null,
     provider,
+    cards: provider?.name === 'stripe' ? stripeCards(STRIPE) : null,
+    meterOf: () => ({
+      watchTopUp: async ({ below }) => void world.told.push(`watch ${below}`),
+      topUpStopped: async (_, { reason }) => void world.told.push(`stopped ${reason}`),
+    }),
     nowMs: () => world.nowMs,
     report: (error) => void world.told.push(String(error)),
     grant: async (account, id, micro) => {
@@ -289,6 +297,45 @@ describe('a manual purchase', () => {
     expect(await desk(null).checkout.start(account, { package: 'small' })).toMatchObject({
       error: { kind: 'not_found' },
     })
+  })
+})
+
+describe('an automatic top-up', () => {
+  it('charges the saved card, grants once, and stops at a failure', async () => {
+    const { world, checkout, post, granted } = desk()
+    const account = await newAccount()
+    const cards = checkout.autoTopUps!
+    const page = await cards.openSetup(account)
+    const session = page.ok ? page.value.split('/').at(-1)! : ''
+    expect(await cards.openSetup(account)).toEqual(page)
+    const card = stub.saveCard(session)
+    expect(await post(stub.setupEvent(session, account))).toEqual({ status: 200, outcome: 'card saved' })
+    const settings = { below: 50_000_000, package: 'small', monthly: '2.50' }
+    const author = { root: 'root', member: 'm-kim' }
+    expect(await cards.turnOn(account, settings, author)).toEqual({ ok: true, value: undefined })
+    expect(await cards.advance(account, false)).toEqual({ state: 'idle' })
+    expect(await cards.advance(account, true)).toEqual({ state: 'idle' })
+    const intent = [...stub.intents.keys()].at(-1)!
+    expect((await post(stub.intentEvent(intent))).status).toBe(200)
+    expect(granted()).toBe(100_000_000)
+    card.mood = 'declined'
+    expect(await cards.advance(account, true)).toEqual({ state: 'off' })
+    expect(world.told).toEqual(['watch 50000000', 'stopped declined'])
+    const { current, charged, changes } = await cards.view(account)
+    expect([current?.state, charged, changes.map(({ what }) => what)]).toEqual([
+      'stopped',
+      100,
+      ['stopped', 'on', 'card_saved'],
+    ])
+    expect(await cards.removeCard(account, author)).toEqual({ ok: true, value: undefined })
+    const changers = (await cards.view(account)).changes.map(({ what, by, member }) => [what, by, member])
+    expect(changers).toEqual([
+      ['card_removed', 'root', 'm-kim'],
+      ['stopped', null, null],
+      ['on', 'root', 'm-kim'],
+      ['card_saved', null, null],
+    ])
+    expect([card.isAttached, (await cards.view(account)).current?.card]).toEqual([false, null])
   })
 })
 

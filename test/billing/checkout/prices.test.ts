@@ -56,4 +56,5 @@ describe('prices', () => {
 it("money has its currency's decimals", () => {
   expect([moneyText(1_900, 'eur'), moneyText(5, 'usd'), moneyText(0, 'usd')]).toEqual(['19.00', '0.05', '0.00'])
   expect([moneyText(1_900, 'jpy'), moneyText(1_900, 'kwd')]).toEqual(['1900', '1.900'])
+  expect([moneyText(5_000, 'usdc'), moneyText(1_000_000, 'devd')]).toEqual(['0.005000', '1.000000'])
 })

@@ -4,6 +4,30 @@
 export const SECRET_KEY = 'sk_test_of_the_stub'
 export const WEBHOOK_SECRET = 'whsec_of_the_stub'
 
+/** What happens when a card is charged. */
+export type CardMood = 'good' | 'declined' | 'authentication_required' | 'slow'
+
+interface StubCard {
+  readonly id: string
+  readonly customer: string
+  isAttached: boolean
+  mood: CardMood
+}
+
+interface StubIntent {
+  id: string
+  object: 'payment_intent'
+  status: 'succeeded' | 'processing' | 'requires_payment_method' | 'requires_action' | 'canceled'
+  amount: number
+  amount_received: number
+  currency: string
+  customer: string
+  payment_method: string
+  created: number
+  last_payment_error: { code: string } | null
+  metadata: Record<string, string>
+}
+
 interface StubSession {
   id: string
   object: 'checkout.session'
@@ -20,9 +44,26 @@ interface StubSession {
 const KNOWN =
   /^(mode|client_reference_id|success_url|cancel_url|line_items\[0\]\[(quantity|price_data\]\[(currency|unit_amount|product_data\]\[name))\]|(payment_intent_data\[)?metadata\]?\[\w+\])$/
 
+const CHARGE_FORM = [
+  ...['amount', 'currency', 'customer', 'payment_method', 'payment_method_types[0]', 'off_session', 'confirm'],
+  ...['metadata[order]', 'metadata[account]', 'metadata[top_up]'],
+]
+const SETUP_FORM = [
+  ...['mode', 'customer_creation', 'payment_method_types[0]', 'client_reference_id', 'metadata[top_up]'],
+  ...['success_url', 'cancel_url'],
+]
+const KEY_TTL_MS = 24 * 3_600_000
+
 export class StripeStub {
   readonly sessions = new Map<string, StubSession>()
-  readonly #answered = new Map<string, { form: string; answer: [number, object] }>()
+  readonly cards = new Map<string, StubCard>()
+  readonly intents = new Map<string, StubIntent>()
+  /** Accounts by their session for saving a card. */
+  readonly setups = new Map<string, string>()
+  /** Cards by the session on whose page they were saved. */
+  readonly saved = new Map<string, string>()
+  nowMs = 1_790_000_000_000
+  readonly #answered = new Map<string, { form: string; answer: [number, object]; atMs: number }>()
   /** Unique, like Stripe's ids. */
   static #ids = 0
 
@@ -30,6 +71,8 @@ export class StripeStub {
     if (headers.get('authorization') !== `Bearer ${SECRET_KEY}`) return refusal(401, 'invalid_request_error')
     if (method === 'POST' && headers.get('content-type') !== 'application/x-www-form-urlencoded')
       return refusal(400, 'invalid_request_error')
+    const ofCards = this.#cardAnswer(method, path, headers, body)
+    if (ofCards !== null) return ofCards
     const [, id, act] = /^\/v1\/checkout\/sessions(?:\/(\w+)(?:\/(expire))?)?$/.exec(path) ?? [null]
     if (id === null) return refusal(404, 'invalid_request_error')
     if (id === undefined) return this.#create(headers.get('idempotency-key'), body)
@@ -40,6 +83,145 @@ export class StripeStub {
       Object.assign(session, { status: 'expired', url: null })
     }
     return [200, session]
+  }
+
+  /** Null: not a request about cards. */
+  #cardAnswer(method: string, path: string, headers: Headers, body: string): [number, object] | null {
+    const { pathname, searchParams } = new URL(path, 'https://stripe.example')
+    const [, detached] = /^\/v1\/payment_methods\/(\w+)\/detach$/.exec(pathname) ?? []
+    if (detached !== undefined) return this.#detach(detached)
+    const [, list, id, act] = /^\/v1\/(payment_intents)(?:\/(\w+)(?:\/(cancel))?)?$/.exec(pathname) ?? []
+    if (list !== undefined && id === undefined)
+      return method === 'POST' ? this.#charge(headers.get('idempotency-key'), body) : this.#listed(searchParams)
+    if (id !== undefined) return this.#intent(id, act)
+    const [, session] = /^\/v1\/checkout\/sessions\/(\w+)$/.exec(pathname) ?? []
+    if (session !== undefined && searchParams.has('expand[]')) return this.#setup(session)
+    const isSetup = pathname === '/v1/checkout/sessions' && new URLSearchParams(body).get('mode') === 'setup'
+    return isSetup ? this.#openSetup(body) : null
+  }
+
+  #openSetup(form: string): [number, object] {
+    const fields = new URLSearchParams(form)
+    if (JSON.stringify([...fields.keys()].sort()) !== JSON.stringify([...SETUP_FORM].sort()))
+      return refusal(400, 'invalid_request_error')
+    const id = `cs_test_${++StripeStub.#ids}`
+    this.setups.set(id, fields.get('client_reference_id')!)
+    return [200, { id, url: `https://checkout.stripe.com/c/setup/${id}` }]
+  }
+
+  #setup(session: string): [number, object] {
+    const card = this.cards.get(this.saved.get(session) ?? '')
+    const owner = { client_reference_id: this.setups.get(session) ?? null }
+    if (card === undefined) return [200, { ...owner, status: 'open', customer: null, setup_intent: null }]
+    const face = { brand: 'visa', last4: '4242', exp_month: 4, exp_year: 2028 }
+    const intent = { status: 'succeeded', payment_method: { id: card.id, card: face } }
+    return [200, { ...owner, status: 'complete', customer: card.customer, setup_intent: intent }]
+  }
+
+  /** The owner saves a card on the page of a session. */
+  saveCard(session: string, mood: CardMood = 'good'): StubCard {
+    const id = `pm_${++StripeStub.#ids}`
+    const card = { id, customer: `cus_${StripeStub.#ids}`, isAttached: true, mood }
+    this.cards.set(id, card)
+    this.saved.set(session, id)
+    return card
+  }
+
+  #detach(id: string): [number, object] {
+    const card = this.cards.get(id)
+    if (card === undefined || !card.isAttached) return refusal(400, 'invalid_request_error')
+    card.isAttached = false
+    return [200, { id, customer: null }]
+  }
+
+  #charge(key: string | null, form: string): [number, object] {
+    const before = key === null ? undefined : this.#answered.get(key)
+    if (before !== undefined && this.nowMs - before.atMs < KEY_TTL_MS)
+      return before.form === form ? before.answer : refusal(400, 'idempotency_error')
+    const answer = this.#confirm(new URLSearchParams(form))
+    if (key !== null && answer[0] !== 400) this.#answered.set(key, { form, answer, atMs: this.nowMs })
+    return answer
+  }
+
+  #confirm(fields: URLSearchParams): [number, object] {
+    const field = (name: string) => fields.get(name) ?? ''
+    if (JSON.stringify([...fields.keys()].sort()) !== JSON.stringify([...CHARGE_FORM].sort()))
+      return refusal(400, 'invalid_request_error')
+    const card = this.cards.get(field('payment_method'))
+    if (card === undefined || !card.isAttached || card.customer !== field('customer'))
+      return [400, { error: { type: 'invalid_request_error', param: 'payment_method', message: 'detached' } }]
+    const amount = Number(field('amount'))
+    const status = (
+      {
+        good: 'succeeded',
+        slow: 'processing',
+        declined: 'requires_payment_method',
+        authentication_required: 'requires_payment_method',
+      } as const
+    )[card.mood]
+    const code = card.mood === 'declined' ? 'card_declined' : card.mood
+    const isRefused = status === 'requires_payment_method'
+    const intent: StubIntent = {
+      id: `pi_${++StripeStub.#ids}`,
+      object: 'payment_intent',
+      status,
+      amount,
+      amount_received: status === 'succeeded' ? amount : 0,
+      currency: field('currency'),
+      customer: card.customer,
+      payment_method: card.id,
+      created: Math.floor(this.nowMs / 1000),
+      last_payment_error: isRefused ? { code } : null,
+      metadata: {
+        order: field('metadata[order]'),
+        account: field('metadata[account]'),
+        top_up: field('metadata[top_up]'),
+      },
+    }
+    this.intents.set(intent.id, intent)
+    return isRefused
+      ? [402, { error: { type: 'card_error', code, payment_intent: { ...intent } } }]
+      : [200, { ...intent }]
+  }
+
+  /** A slow charge ends. */
+  finish(id: string, isPaid: boolean): void {
+    const intent = this.intents.get(id)!
+    if (intent.status !== 'processing') return
+    const failed = { status: 'requires_payment_method', last_payment_error: { code: 'card_declined' } } as const
+    Object.assign(intent, isPaid ? { status: 'succeeded', amount_received: intent.amount } : failed)
+  }
+
+  #listed(query: URLSearchParams): [number, object] {
+    const since = Number(query.get('created[gte]'))
+    const all = [...this.intents.values()].filter(
+      ({ customer, created }) => customer === query.get('customer') && created >= since,
+    )
+    return [200, { object: 'list', data: all.reverse().slice(0, Number(query.get('limit'))) }]
+  }
+
+  #intent(id: string, act: string | undefined): [number, object] {
+    const intent = this.intents.get(id)
+    if (intent === undefined) return refusal(404, 'invalid_request_error', 'resource_missing')
+    if (act === 'cancel') {
+      if (!['requires_payment_method', 'requires_action'].includes(intent.status))
+        return refusal(400, 'invalid_request_error')
+      intent.status = 'canceled'
+    }
+    return [200, { ...intent }]
+  }
+
+  /** An event about a charge of a saved card. */
+  intentEvent(id: string): string {
+    return this.#event('payment_intent.succeeded', { ...this.intents.get(id) })
+  }
+
+  setupEvent(session: string, account: string): string {
+    return this.#event('checkout.session.completed', { id: session, mode: 'setup', metadata: { top_up: account } })
+  }
+
+  detachedEvent(id: string): string {
+    return this.#event('payment_method.detached', { id, customer: null })
   }
 
   #create(key: string | null, form: string): [number, object] {
@@ -68,7 +250,7 @@ export class StripeStub {
       metadata: Object.fromEntries(named),
     }
     this.sessions.set(id, session)
-    if (key !== null) this.#answered.set(key, { form, answer: [200, session] })
+    if (key !== null) this.#answered.set(key, { form, answer: [200, session], atMs: this.nowMs })
     return [200, session]
   }
 
@@ -93,16 +275,16 @@ export class StripeStub {
       id: `evt_${++StripeStub.#ids}`,
       object: 'event',
       api_version: '2024-06-20',
-      created: 1,
+      created: Math.floor(this.nowMs / 1000),
       livemode: false,
     }
     return JSON.stringify({ ...about, type, data: { object }, pending_webhooks: 1 })
   }
 }
 
-const refusal = (status: number, type: string): [number, object] => [
+const refusal = (status: number, type: string, code?: string): [number, object] => [
   status,
-  { error: { type, message: 'as Stripe words it' } },
+  { error: { type, code, message: 'as Stripe words it' } },
 ]
 
 /** Signature header of a body. */

@@ -105,7 +105,15 @@ it.each(['a-secret\nof-two-lines', 'a-secret\r\nof-windows', 'a-secret—copied-
 it('names files of npm start that are invalid or unreadable', async () => {
   const state = join(folder, 'odd')
   mkdirSync(join(state, 'secrets.json'), { recursive: true })
-  const ran = { url, key: 'k', service_key: 's', admin_token: TOKEN, feed_token: TOKEN, metrics_token: TOKEN }
+  const ran = {
+    url,
+    key: 'k',
+    service_key: 's',
+    admin_token: TOKEN,
+    feed_token: TOKEN,
+    metrics_token: TOKEN,
+    wallet_key: '0x1',
+  }
   writeFileSync(join(state, 'dev.json'), JSON.stringify({ ...ran, pids: { start: process.pid } }))
   writeFileSync(join(state, 'ports.json'), '{}')
   const { code, lines } = await doctor(['--state', state])
@@ -118,7 +126,15 @@ it('names files of npm start that are invalid or unreadable', async () => {
 it('checks the state folder of npm start', async () => {
   const state = join(folder, 'state')
   mkdirSync(state)
-  const ran = { url, key: 'k', service_key: 's', admin_token: 'a', feed_token: TOKEN, metrics_token: TOKEN }
+  const ran = {
+    url,
+    key: 'k',
+    service_key: 's',
+    admin_token: 'a',
+    feed_token: TOKEN,
+    metrics_token: TOKEN,
+    wallet_key: '0x1',
+  }
   writeFileSync(join(state, 'dev.json'), JSON.stringify({ ...ran, pids: {} }))
   writeFileSync(join(state, 'ports.json'), '{')
   const stopped = await doctor(['--state', state])

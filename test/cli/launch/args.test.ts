@@ -60,13 +60,15 @@ test('the simulated exchange is the node of both Workers unless the environment 
           TRUST_PROXY: 'off',
           PIPELINE_PRIVATE: 'on',
           RPC_CHAINS: chains,
+          X402: expect.any(String),
           LIVE_ACCOUNT: 'live',
           CHECKOUT: 'manual',
           CHECKOUT_PRICES: expect.any(String),
+          INVOICE: expect.any(String),
           SIGNUP: 'log',
           UPSTREAMS: JSON.stringify([{ name: 'node', url: `${NODE}/info` }]),
         },
-        objectVars: { ARCHIVE_KEEP_MB: '7', PIPELINE_PRIVATE: 'on', RPC_CHAINS: chains },
+        objectVars: { ARCHIVE_KEEP_MB: '7', PIPELINE_PRIVATE: 'on', RPC_CHAINS: chains, X402: expect.any(String) },
       },
     })
   }

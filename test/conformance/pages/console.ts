@@ -6,11 +6,16 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import * as live from '../../../src/console/live/strings.ts'
 import { BOOK_STATES, CONNECTION } from '../../../src/console/live/strings.ts'
+import { ALERT_WORDS } from '../../../src/console/operator/alert-strings.ts'
+import * as metricStrings from '../../../src/console/operator/metric-strings.ts'
+import * as planStrings from '../../../src/console/operator/plan-strings.ts'
+import * as staffStrings from '../../../src/console/operator/staff-strings.ts'
 import * as operator from '../../../src/console/operator/strings.ts'
+import * as trendStrings from '../../../src/console/operator/trend-strings.ts'
 import * as owner from '../../../src/console/owner/strings.ts'
 import { REQUEST } from '../../../src/console/request-strings.ts'
-import { SIGN_IN } from '../../../src/console/strings.ts'
-import { FORM, labelOf } from '../../../src/console/ui/strings.ts'
+import { SIGN_IN } from '../../../src/console/sign-in-strings.ts'
+import { FORM, labelOf, SECRET } from '../../../src/console/ui/strings.ts'
 import type { Page } from '../../browser/browser.ts'
 import { browser, dev, isMissing, open, signIn, state, type Visit } from '../../browser/product.ts'
 import { expectNoSecret, lookAt } from '../../browser/visit.ts'
@@ -26,48 +31,74 @@ async function visit(token: string | null): Promise<Visit> {
   return visited
 }
 
-/** Limit of a first paint on a busy machine, in those of a bare page. It was 5.2 when both were slowed by other tests. */
+/** Limits on a busy machine, in times of a bare page. They were at most 5.2 when both were slowed by other tests. */
 const MAX_BARE_PAGES = 8
 
-/** Time to the first paint with an empty cache. */
-async function paintMs(path: string): Promise<number> {
-  const { context, page } = await open(path)
-  const ms = await page.evaluate<number>(
-    `new Promise((resolve) => new PerformanceObserver((seen) => {
-      for (const { name, startTime } of seen.getEntries()) if (name === 'first-contentful-paint') resolve(startTime)
-    }).observe({ type: 'paint', buffered: true }))`,
-  )
+/** Collects the largest paint, layout shifts and the longest interaction from the start of a page. */
+const OBSERVED = `{
+  const vitals = (window.vitals = { paintMs: 0, shift: 0, inputMs: 0 })
+  const observe = (type, hear, options) =>
+    new PerformanceObserver((seen) => seen.getEntries().forEach(hear)).observe({ type, buffered: true, ...options })
+  observe('largest-contentful-paint', ({ startTime }) => (vitals.paintMs = startTime))
+  observe('layout-shift', ({ value, hadRecentInput }) => (vitals.shift += hadRecentInput ? 0 : value))
+  observe('event', ({ duration, interactionId }) => {
+    if (interactionId) vitals.inputMs = Math.max(vitals.inputMs, duration)
+  }, { durationThreshold: 16 })
+}`
+type Vitals = Readonly<Record<'paintMs' | 'shift' | 'inputMs', number>>
+
+/** A visit with an empty cache, and a click on what every page has: the choice of a theme. */
+async function vitalsOf(path: string): Promise<Vitals> {
+  const { context, page } = await open(path, { before: OBSERVED })
+  const button = page.locator('theme-switch button')
+  if (path.startsWith('/')) {
+    await page.locator('h1').first().waitFor()
+    await button.first().waitFor()
+    await button.nth(2).click()
+  }
+  await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 50)))')
+  const vitals = await page.evaluate<Vitals>('window.vitals')
   await context.close()
-  return ms
+  return vitals
 }
 
 describe('budgets', () => {
   const ASSETS = join(ROOT, 'dist/console/assets')
   const bytesOf = (path: string) => gzipSync(readFileSync(path)).length
 
-  /** Gzipped bytes of a page with everything it loads at first, and of one lazy part with its imports. */
-  function loaded(page: string, part: string): number {
+  /** Gzipped bytes of a page with everything it loads at first, with fonts, and of lazy parts with their imports. */
+  function loaded(page: string, parts: readonly string[]): number {
     const path = join(ROOT, `dist/console/${page}.html`)
     const html = readFileSync(path, 'utf8')
-    const files = new Set([...html.matchAll(/(?:src|href)="\/assets\/([^"]+)"/g)].map(([, name]) => name!))
+    // `../site.js` is the only script that is no asset.
+    const files = new Set(
+      [...html.matchAll(/(?:src|href)="\/(?:assets\/([^"]+)|site\.js)"/g)].map(([, name]) => name ?? '../site.js'),
+    )
     expect(files.size).toBeGreaterThan(1)
-    const late = globSync(`${part}*.js`, { cwd: ASSETS })
-    expect(late).toHaveLength(1)
+    for (const part of parts) {
+      const late = globSync(`${part}{-,.}*.js`, { cwd: ASSETS })
+      expect(late, part).toHaveLength(1)
+      files.add(late[0]!)
+    }
     // Iterating a set includes entries added meanwhile.
-    files.add(late[0]!)
     for (const name of files)
-      for (const [, needed] of readFileSync(join(ASSETS, name), 'utf8').matchAll(/from\s*["`']\.\/([^"`']+)/g))
-        files.add(needed!)
+      for (const [, script, font] of readFileSync(join(ASSETS, name), 'utf8').matchAll(
+        /from\s*["`']\.\/([^"`']+)|url\(\/assets\/([^)]+\.woff2)\)/g,
+      ))
+        files.add((script ?? font)!)
     return bytesOf(path) + [...files].reduce((sum, name) => sum + bytesOf(join(ASSETS, name)), 0)
   }
 
   it.each([
-    ['console', 'owner-page', 35_000],
-    ['console', 'operator-pages', 35_000],
-    ['live', 'lightweight-charts', 90_000],
-  ])('%s with %s is at most %i B', (page, part, most) => {
-    const bytes = loaded(page, part)
-    console.log(`${page} with ${part}: ${bytes} B gzipped`)
+    ['console', ['owner-page', 'home'], 90_000],
+    ['console', ['operator-pages', 'business-pages'], 90_000],
+    ['live', ['lightweight-charts'], 110_000],
+    ['console', ['owner-page', 'data'], 100_000],
+    ['console', ['owner-page', 'explorer'], 100_000],
+    ['console', ['owner-page', 'playground'], 280_000],
+  ])('%s with %s is at most %i B', (page, parts, most) => {
+    const bytes = loaded(page, parts)
+    console.log(`${page} with ${parts}: ${bytes} B gzipped`)
     expect(bytes).toBeLessThanOrEqual(most)
   })
 
@@ -81,22 +112,35 @@ describe('budgets', () => {
 })
 
 describe.skipIf(isMissing)('signing in', () => {
-  it('shows something within a second, from cold', async () => {
-    const bare = await startServer((_, response) => {
-      response.setHeader('content-type', 'text/html').end('<p>bare</p>')
-    })
-    // The best of five, because other tests share the machine. On a busy one, a bare page takes longer, too.
-    let bestMs = Number.POSITIVE_INFINITY
-    let bareMs = Number.POSITIVE_INFINITY
-    const limitMs = () => Math.max(1_000, MAX_BARE_PAGES * (Number.isFinite(bareMs) ? bareMs : 0))
-    for (let visits = 0; visits < 5 && bestMs >= limitMs(); visits++) {
-      bareMs = Math.min(bareMs, await paintMs(bare.url))
-      bestMs = Math.min(bestMs, await paintMs('/console'))
-    }
-    bare.close()
-    console.log(`first paint: ${Math.round(bestMs)} ms; of a bare page: ${Math.round(bareMs)} ms`)
-    expect(bestMs).toBeLessThan(limitMs())
-  })
+  const PAGES = ['/', '/console', '/live', '/docs', '/docs/info/l2Book', '/status']
+  it.each(PAGES)(
+    'paints %s within a second from cold, answers a click within 100 ms, and moves nothing',
+    async (path) => {
+      const bare = await startServer((_, response) => {
+        response.setHeader('content-type', 'text/html').end('<p>bare</p>')
+      })
+      // The best of five, because other tests share the machine. On a busy one, a bare page takes longer, too.
+      let best: Vitals = { paintMs: Number.POSITIVE_INFINITY, shift: 0, inputMs: Number.POSITIVE_INFINITY }
+      let bareMs = Number.POSITIVE_INFINITY
+      const limit = (ms: number) => Math.max(ms, (ms / 1_000) * MAX_BARE_PAGES * (Number.isFinite(bareMs) ? bareMs : 0))
+      const isGood = () => best.paintMs < limit(1_000) && best.inputMs < limit(100)
+      for (let visits = 0; visits < 5 && !isGood(); visits++) {
+        bareMs = Math.min(bareMs, (await vitalsOf(bare.url)).paintMs)
+        const { paintMs, shift, inputMs } = await vitalsOf(path)
+        best = {
+          paintMs: Math.min(best.paintMs, paintMs),
+          shift: Math.max(best.shift, shift),
+          inputMs: Math.min(best.inputMs, inputMs),
+        }
+      }
+      bare.close()
+      console.log(
+        `${path}: largest paint ${Math.round(best.paintMs)} ms (a bare page ${Math.round(bareMs)}), shift ${best.shift.toFixed(3)}, click ${best.inputMs} ms`,
+      )
+      expect(best.shift).toBeLessThan(0.05)
+      expect([best.paintMs < limit(1_000), best.inputMs < limit(100)]).toEqual([true, true])
+    },
+  )
 
   it('exchanges a key for an HttpOnly cookie and stores the key nowhere', async () => {
     const { context, page, troubles } = await visit(dev.service_key)
@@ -118,6 +162,8 @@ describe.skipIf(isMissing)('signing in', () => {
     await page.getByLabel(SIGN_IN.key).fill('not a token')
     await page.keyboard.press('Enter')
     await page.getByRole('alert').waitFor()
+    // It can be corrected instead of being typed again.
+    expect(await page.getByLabel(SIGN_IN.key).inputValue()).toBe('not a token')
     await lookAt(page, 'sign-in')
   })
 
@@ -182,13 +228,23 @@ describe.skipIf(isMissing)('the operator’s pages', () => {
       'Sources',
       'Pipelines',
     ]
-    for (const name of [...names, operator.pagesAudit, operator.pagesStaff]) {
+    for (const name of [
+      ...names,
+      operator.pagesMetrics,
+      operator.pagesAlerts,
+      operator.pagesIncidents,
+      operator.pagesAudit,
+      operator.pagesStaff,
+    ]) {
       await page.getByRole('link', { name }).first().click()
       await page
         .getByRole('heading', { name: name === 'Usage' ? operator.businessTitle : name })
         .first()
         .waitFor()
       if (name === 'Keys') await page.getByText(NASTY).first().waitFor()
+      if (name === 'Overview') await page.getByRole('heading', { name: trendStrings.trendRejected }).waitFor()
+      if (name === operator.pagesMetrics) await page.getByText('weir_requests_total').first().waitFor()
+      if (name === operator.pagesAlerts) await page.getByText(ALERT_WORDS.archive_late.name).waitFor()
       await lookAt(page, `operator-${name.toLowerCase()}`)
     }
     await page.goto(`${dev.url}/console?page=account&id=demo`)
@@ -198,6 +254,23 @@ describe.skipIf(isMissing)('the operator’s pages', () => {
     expect(troubles).toEqual([])
   }, 120_000)
 
+  it('chart a period as a table, and find a metric', async () => {
+    const ordered = await dev.gateway.call('POST', '/platform/checkout', dev.service_key, { credits: 20_000 })
+    const { data } = (await ordered.json()) as { data: { order: { number: string } } }
+    await admin('POST', `/orders/${data.order.number}/paid`)
+    const { page } = await visit(dev.admin_token)
+    await page.getByLabel(trendStrings.trendPeriod).selectOption('2d')
+    const chart = page.getByRole('slider', { name: new RegExp(`^Revenue.*${trendStrings.trendPeriods['2d']}`) })
+    expect(await chart.getAttribute('aria-valuetext')).toMatch(/, \d\d:00 UTC, Total [\d.]+ USD, Net [\d.]+ USD$/)
+    await page.getByText(trendStrings.trendTable).click()
+    await page.getByRole('columnheader', { name: trendStrings.trendColumns.hour }).waitFor()
+    expect(page.url()).toContain('period=2d')
+    await page.getByRole('link', { name: operator.pagesMetrics }).click()
+    await page.getByLabel(metricStrings.metricsSearch).fill('head height')
+    await page.getByRole('img', { name: /weir_head_height.*: [\d,]+ to [\d,]+/ }).waitFor({ timeout: 30_000 })
+    expect(await page.locator('.metric').count()).toBe(1)
+  }, 60_000)
+
   it('top up, search, revoke by typing the prefix, and show both in the audit log', async () => {
     const { prefix, key } = await admin('POST', '/keys', { account: 'demo', label: 'to be revoked' })
     const { page } = await visit(dev.admin_token)
@@ -205,6 +278,7 @@ describe.skipIf(isMissing)('the operator’s pages', () => {
     await page.getByLabel(operator.accountTopUpCredits).fill('12.5')
     await page.getByLabel(operator.accountTopUpName).fill('invoice-1')
     await page.getByRole('button', { name: operator.accountTopUp }).click()
+    await page.getByText(/^12\.5 credits added\. The balance is now/).waitFor()
     await page.getByText('grant:invoice-1').waitFor()
     // A pasted key never reaches the URL.
     await page.getByLabel(operator.searchLabel).fill(key!)
@@ -224,22 +298,27 @@ describe.skipIf(isMissing)('the operator’s pages', () => {
       .first()
       .waitFor()
     await page.getByRole('link', { name: operator.pagesAudit }).click()
-    await page.getByText('revokeKey').first().waitFor()
-    await page.getByText('grantCredits').first().waitFor()
+    const [revoked] = staffStrings.auditActions.revokeKey
+    await page.locator(`td:has-text("${revoked}")`).first().waitFor()
+    await page.locator(`td:has-text("${staffStrings.auditActions.grantCredits[0]}")`).first().waitFor()
   }, 60_000)
 
   it('create a plan, an account and a key shown once, and edit the plan', async () => {
     const { page } = await visit(dev.admin_token)
     await page.getByRole('link', { name: 'Plans' }).click()
-    await page.getByLabel(operator.plansColumnsPlan, { exact: true }).fill('tiny')
-    await page.getByLabel(operator.plansColumnsCredits, { exact: true }).fill('12.5')
-    await page.getByLabel(operator.plansColumnsRest).fill('2')
-    await page.getByRole('button', { name: operator.plansSave }).click()
-    await page.getByRole('button', { name: operator.plansRemoveLabel('tiny') }).waitFor()
+    await page.getByRole('button', { name: planStrings.plansNew }).click()
+    await page.getByLabel(planStrings.plansColumnsPlan, { exact: true }).fill('tiny')
+    await page.getByLabel(planStrings.plansColumnsCredits, { exact: true }).fill('12.5')
+    await page.getByLabel(`${planStrings.plansFields.rest_requests_per_second}: ${planStrings.plansUnlimited}`).click()
+    await page.getByRole('button', { name: planStrings.plansSave }).click()
+    await page.getByText(planStrings.plansSaved('tiny')).waitFor()
+    await page.locator(`tr:has-text("tiny") td:text-is("${planStrings.plansUnlimited}")`).waitFor()
+    await page.getByRole('button', { name: planStrings.plansRemoveLabel('tiny') }).waitFor()
     await page.getByRole('link', { name: 'Accounts' }).click()
+    await page.getByRole('button', { name: operator.accountsCreate }).click()
     await page.getByLabel(operator.accountsNewId).fill('customer')
     await page.getByLabel(operator.accountsNewPlan).selectOption('tiny')
-    await page.getByRole('button', { name: operator.accountsCreate }).click()
+    await page.getByRole('button', { name: operator.accountsCreateSubmit }).click()
     await page.getByRole('heading', { name: 'customer' }).waitFor()
     await shown(page, '.figures dd').toMatch(/^12\.5/)
     await page.getByLabel(operator.keysNewLabel).fill(NASTY)
@@ -250,16 +329,17 @@ describe.skipIf(isMissing)('the operator’s pages', () => {
     await expect.poll(() => page.locator('.note .curl').count()).toBe(0)
     await expectNoSecret(page, [key])
     await page.getByRole('link', { name: 'Plans' }).click()
-    await page.getByRole('button', { name: operator.plansApplyLabel('tiny') }).waitFor()
-    expect(await page.getByRole('button', { name: operator.plansRemoveLabel('tiny') }).count()).toBe(0)
-    await page.getByLabel(operator.plansColumnsPlan, { exact: true }).fill('tiny')
-    await page.getByLabel(operator.plansColumnsInfo).fill('7')
-    await page.getByRole('button', { name: operator.plansSave }).click()
+    await page.getByRole('button', { name: planStrings.plansApplyLabel('tiny') }).waitFor()
+    expect(await page.getByRole('button', { name: planStrings.plansRemoveLabel('tiny') }).count()).toBe(0)
+    await page.getByRole('button', { name: planStrings.plansEditLabel('tiny') }).click()
+    const save = page.getByRole('button', { name: planStrings.plansSave })
+    expect(await save.getAttribute('disabled')).not.toBe(null)
+    await page.getByLabel(planStrings.plansFields.info_requests_per_second).fill('7')
+    await page.locator('dialog td:text-is("1,000")').waitFor()
+    await page.getByLabel(planStrings.plansApplyNow(1)).click()
+    await save.click()
+    await page.getByText(planStrings.plansSavedAndApplied('tiny', 1)).waitFor()
     await page.locator('tr:has-text("tiny") td:text-is("7")').waitFor()
-    await page.getByRole('button', { name: operator.plansApplyLabel('tiny') }).click()
-    await page.getByLabel(/to confirm/).fill('tiny')
-    await page.getByRole('button', { name: operator.plansApplySubmit }).click()
-    await page.locator('dialog').waitFor({ state: 'hidden' })
     const audit = () => admin('GET', '/audit?action=applyPlan')
     await expect.poll(audit, POLL).toMatchObject({ audit: [{ target: 'tiny', status: 200 }] })
   }, 90_000)
@@ -302,7 +382,7 @@ const shown = (page: Page, selector: string) => expect.poll(() => page.locator(s
 const reloaded = (page: Page, selector: string) =>
   expect.poll(async () => {
     await page.reload()
-    await page.locator('.figures dd').first().waitFor()
+    await page.locator('.skeleton').first().waitFor({ state: 'hidden' })
     return page.locator(selector).first().textContent()
   }, POLL)
 const POLL = { timeout: 20_000, interval: 200 }
@@ -312,15 +392,23 @@ describe.skipIf(isMissing)('an owner', () => {
     const label = `<img src=x onerror="alert(1)"> '"\u{1F980}`
     const { page, troubles } = await visit(await newAccount('person', '3'))
     await shown(page, '.figures dd').toBe('3')
+    const section = (name: string) => page.getByRole('link', { name, exact: true }).first().click()
 
+    const close = async () => {
+      await page.getByLabel(SECRET.saved).click()
+      await page.getByRole('button', { name: SECRET.done }).click()
+      await expect.poll(() => page.locator('dialog').count()).toBe(0)
+    }
     const make = async () => {
+      await section(owner.pagesKeys)
       await page.getByRole('button', { name: owner.keysCreate }).click()
       await page.getByLabel(owner.keyFormLabel).fill(label)
       await page.getByRole('dialog').getByRole('button', { name: owner.keysCreate }).click()
       const text = (await page.locator('dialog .curl code').first().textContent()) ?? ''
+      await page.getByRole('button', { name: SECRET.check }).click()
+      await page.getByText(/^200 in \d+ ms, 1 credit$/).waitFor()
       await lookAt(page, 'owner-key-shown')
-      await page.keyboard.press('Escape')
-      await page.locator('dialog').waitFor({ state: 'hidden' })
+      await close()
       return text
     }
     const key = await make()
@@ -329,19 +417,22 @@ describe.skipIf(isMissing)('an owner', () => {
     await page.locator('td', { hasText: label }).first().waitFor()
     expect(await page.locator('img').count()).toBe(0)
 
-    expect((await ask(key)).status).toBe(200)
     // The page refreshes by itself.
+    await section(owner.pagesHome)
     await shown(page, '.figures dd').toBe('2')
 
+    await section(owner.pagesKeys)
     await page.getByRole('button', { name: `${owner.keysActions.rotate} ${key.slice(0, 12)}` }).click()
     await page.getByRole('button', { name: owner.rotateSubmit, exact: true }).click()
     const next = (await page.locator('dialog .curl code').first().textContent()) ?? ''
-    await page.keyboard.press('Escape')
+    await close()
     // Both work for a day.
     expect([(await ask(next)).status, (await ask(key)).status]).toEqual([200, 200])
 
     await expect.poll(async () => (await ask(next)).status, POLL).toBe(402)
+    await section(owner.pagesActivity)
     await reloaded(page, 'main').toContain(labelOf('credits_exhausted'))
+    await section(owner.pagesHome)
     await shown(page, '.figures dd').toBe('0')
     await lookAt(page, 'owner-exhausted')
 
@@ -353,6 +444,7 @@ describe.skipIf(isMissing)('an owner', () => {
 })
 
 describe.skipIf(isMissing)('the live page', () => {
+  /** The details of the data's state, which are in a popover. */
   const book = `[aria-label="${live.statusLabel}"]`
 
   it('is in sync, shows when it is not, and recovers from a SIGKILL of the gateway', async () => {
@@ -376,7 +468,7 @@ describe.skipIf(isMissing)('the live page', () => {
     const after = await height()
     await expect.poll(height, POLL).toBeGreaterThan(after)
 
-    await page.getByText(live.statusMore, { exact: true }).click()
+    await page.getByRole('button', { name: live.menuLabel }).click()
     await page.getByRole('button', { name: live.statusDisconnect }).click()
     await shown(page, book).toContain(`${live.statusConnection}Disconnected`)
     await shown(page, book).toContain(`${live.statusBook}${BOOK_STATES['in step']}`)

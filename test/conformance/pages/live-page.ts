@@ -5,7 +5,7 @@ import * as strings from '../../../src/console/live/strings.ts'
 import { BOOK_STATES, REPLAY_STATES } from '../../../src/console/live/strings.ts'
 import type { Page } from '../../browser/browser.ts'
 import { browser, dev, isMissing, open, signIn } from '../../browser/product.ts'
-import { expectNoSecret } from '../../browser/visit.ts'
+import { expectNoSecret, lookAt } from '../../browser/visit.ts'
 import type { IssuedKey } from '../../kit/gateway.ts'
 
 const WAIT = { timeout: 30_000 }
@@ -13,12 +13,11 @@ const WAIT = { timeout: 30_000 }
 /** Opens the page in a browser in which `before` ran first. */
 const visit = (query: string, before?: string) => open(`/live${query}`, before === undefined ? {} : { before })
 
-/** The value of one status field. */
-const fact = (page: Page, name: string) => page.locator(`.status dl div:has(dt:text-is("${name}")) dd`)
+/** The value of one field of the popover, whether or not it is open. */
+const fact = (page: Page, name: string) => page.locator(`#health dl div:has(dt:text-is("${name}")) dd`).textContent()
 /** The first blocks are archived at the end of their minute. */
 const ARCHIVED = { timeout: 90_000, interval: 500 }
-const bookIs = (page: Page, state: string, wait = WAIT) =>
-  page.locator(`.status dl div:has(dt:text-is("${strings.statusBook}")) dd:text-is("${state}")`).waitFor(wait)
+const bookIs = (page: Page, state: string, wait = WAIT) => page.locator(`.health:text-is("${state}")`).waitFor(wait)
 const REPLAYED_MS = 5_000
 
 /** Time from which the archive has books, to the second. */
@@ -37,28 +36,65 @@ async function archivedBooksMs(): Promise<number> {
 }
 /** A caller stops after 200 rejected requests. */
 const ATTACK_CALLS = 5_000
-const rows = (page: Page, panel: string) => page.locator(`.${panel} tbody tr`)
+const rows = (page: Page, panel: string) => page.locator(`.${panel} tbody tr:not(.no-row)`)
+/** Sums the shifts of the layout that no visitor caused by a click or a key. */
+const WATCH_SHIFTS = `globalThis.shifts = 0
+  new PerformanceObserver((seen) => {
+    for (const { hadRecentInput, value } of seen.getEntries()) if (!hadRecentInput) globalThis.shifts += value
+  }).observe({ type: 'layout-shift', buffered: true })`
+/** Good layout stability by the usual measure, and half of it again. */
+const SHIFTS_MAX = 0.05
+
+describe.skipIf(isMissing)('the pages for visitors', () => {
+  it('show a live order book at the root, without moving anything', async () => {
+    const { page, troubles } = await open('/', { before: WATCH_SHIFTS })
+    await page.getByRole('link', { name: 'Start free' }).waitFor()
+    await expect.poll(() => page.locator('[data-price]').textContent(), WAIT).toMatch(/^[\d,]+$/)
+    expect(await page.locator('[data-levels] td:text-matches("\\\\d")').count()).toBe(20)
+    await lookAt(page, 'landing')
+    expect(await page.evaluate<number>('shifts')).toBeLessThan(SHIFTS_MAX)
+    expect(troubles).toEqual([])
+  }, 60_000)
+
+  it('help at an unknown address', async () => {
+    const { page } = await open('/docs/nope')
+    await page.getByRole('heading', { name: 'Page not found' }).waitFor()
+    await lookAt(page, 'not-found')
+    await page.getByRole('searchbox').fill('l2book')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'All pages' }).waitFor()
+  }, 60_000)
+})
 
 describe.skipIf(isMissing)('the live page', () => {
   it('shows any visitor a verified live market, without a key anywhere', async () => {
-    const { page, troubles } = await visit('?coin=BTC')
+    const { page, troubles } = await visit('?coin=BTC', WATCH_SHIFTS)
     await bookIs(page, BOOK_STATES['in step'])
     expect(await rows(page, 'book').count()).toBeGreaterThan(10)
     await rows(page, 'markets').nth(5).waitFor(WAIT)
     await rows(page, 'trades').first().waitFor(WAIT)
     await page.locator('.chart canvas').first().waitFor(WAIT)
-    const height = await fact(page, strings.statusHeight).textContent()
-    const checks = await fact(page, strings.statusChecks).textContent()
-    await page
-      .locator(`.status dl div:has(dt:text-is("${strings.statusHeight}")) dd:not(:text-is("${height}"))`)
-      .waitFor(WAIT)
-    await page
-      .locator(`.status dl div:has(dt:text-is("${strings.statusChecks}")) dd:not(:text-is("${checks}"))`)
-      .waitFor(WAIT)
+    const height = await fact(page, strings.statusHeight)
+    const checks = await fact(page, strings.statusChecks)
+    await expect.poll(() => fact(page, strings.statusHeight), WAIT).not.toBe(height)
+    await expect.poll(() => fact(page, strings.statusChecks), WAIT).not.toBe(checks)
+    // A day of candles is there from the start.
+    for (const name of [strings.dayChange, strings.dayHigh, strings.dayLow, strings.dayVolume, strings.fundingRate])
+      await expect
+        .poll(() => page.locator('.day div', { hasText: name }).locator('dd').textContent(), WAIT)
+        .toMatch(/\d/)
     await expectNoSecret(page, ['cqt_', 'cqs_', 'cqe_'])
-    await page.locator('.markets a').nth(1).click()
+    await page.getByLabel(strings.marketLabel, { exact: true }).selectOption('ETH')
     await bookIs(page, BOOK_STATES['in step'])
-    expect(page.url()).toMatch(/\?coin=/)
+    expect(page.url()).toMatch(/\?coin=ETH/)
+    await expect.poll(() => page.title(), WAIT).toMatch(/^[\d,.]+ · ETH · Weir$/)
+    expect(await page.evaluate<number>('shifts')).toBeLessThan(SHIFTS_MAX)
+    // One price of each side is in the tab order; arrow keys reach the others.
+    expect(await page.locator('.book .copy[tabindex="0"]').count()).toBe(2)
+    await page.evaluate(`document.querySelector('.book .copy[tabindex="0"]').focus()`)
+    await page.keyboard.press('ArrowUp')
+    await page.keyboard.press('Enter')
+    await page.getByText(/^Copied [\d.]+$/).waitFor(WAIT)
     expect(troubles).toEqual([])
   }, 120_000)
 
@@ -100,9 +136,15 @@ describe.skipIf(isMissing)('the live page', () => {
     await page.getByLabel(strings.replayFrom).fill(from)
     await page.getByLabel(strings.replaySpeed).selectOption('1')
     await page.getByRole('button', { name: strings.replayPlay }).click()
-    await bookIs(page, REPLAY_STATES.playing)
+    await vi.waitFor(
+      async () => expect(await page.locator('.health').textContent()).toMatch(/^Replay \d\d:\d\d:\d\d UTC · \d+×$/),
+      WAIT,
+    )
     await page.getByRole('button', { name: strings.replayPause }).click()
     await bookIs(page, REPLAY_STATES.paused)
+    // No value of today is left, and the chart has only candles of the past.
+    await vi.waitFor(async () => expect(await page.locator('.day dd').count()).toBe(0), WAIT)
+    await page.locator('.chart .legend').waitFor(WAIT)
     await page.getByRole('button', { name: strings.replayLive }).click()
     await bookIs(page, BOOK_STATES['in step'])
   }, 240_000)
@@ -111,8 +153,8 @@ describe.skipIf(isMissing)('the live page', () => {
     const wrong = 'const now = Date.now; Date.now = () => now() + 3600000'
     const { page } = await visit('?coin=BTC', wrong)
     await bookIs(page, BOOK_STATES['in step'])
-    await page.getByText(strings.statusClock('1.0 h', 'fast')).waitFor(WAIT)
-    expect(await fact(page, strings.statusAge).textContent()).toMatch(/^\d+(\.\d)? m?s$/)
+    await page.locator('.happened').getByText(strings.statusClock('1.0 h', 'fast')).waitFor(WAIT)
+    expect(await fact(page, strings.statusAge)).toMatch(/^\d+(\.\d)? m?s$/)
   }, 60_000)
 
   it.concurrent('reports an unknown market, and renders names as text', async () => {

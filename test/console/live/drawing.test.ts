@@ -2,18 +2,28 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { mergeCandles, pageBefore, parseCandle } from '../../../src/console/live/candles.ts'
+import {
+  candlesOfTrades,
+  foldedCandle,
+  highAndLow,
+  mergeCandles,
+  pageBefore,
+  parseCandle,
+} from '../../../src/console/live/candles.ts'
 import {
   ageText,
   changeText,
   clockText,
   compactText,
   dateTimeInputText,
+  differenceText,
   fixedText,
+  fundingText,
   parseDateTimeInput,
   priceText,
 } from '../../../src/console/live/formats.ts'
 import { depthChart, groupedRows, priceSteps, spreadOf, stepDecimals } from '../../../src/console/live/grouped-book.ts'
+import { healthOf } from '../../../src/console/live/health.ts'
 import {
   filterMarkets,
   mergeListing,
@@ -137,6 +147,72 @@ describe('candles', () => {
   })
 })
 
+describe('candles of a replay', () => {
+  const minute = (of: number) => 1_790_000_040_000 + of * 60_000
+  const trade = (timeMs: number, px: string, sz = '1') => ({ time: timeMs, px, sz })
+
+  it('continue the last candle with its trades, and begin new ones', () => {
+    const last = { time: minute(0), open: 5, high: 6, low: 4, close: 5, volume: 10 }
+    const trades = [
+      trade(minute(0) + 1, '7'),
+      trade(minute(0) + 2, '3', '2'),
+      trade(minute(2) + 5, '4'),
+      trade(minute(2) + 6, '8'),
+    ]
+    expect(candlesOfTrades(last, trades, '1m')).toEqual([
+      { time: minute(0), open: 5, high: 7, low: 3, close: 3, volume: 13 },
+      { time: minute(2), open: 4, high: 8, low: 4, close: 8, volume: 2 },
+    ])
+    expect(candlesOfTrades(undefined, trades, '1m')[0]).toMatchObject({ open: 7, volume: 3 })
+    expect(candlesOfTrades(last, [trade(minute(-1), '1')], '1m')).toEqual([])
+    expect(candlesOfTrades(undefined, [], '1m')).toEqual([])
+  })
+
+  it('have the same sum for any grouping into frames', () => {
+    const steps = fc.array(fc.tuple(fc.nat(50_000), fc.integer({ min: 1, max: 99 })), { minLength: 1, maxLength: 40 })
+    fc.assert(
+      fc.property(steps, fc.nat(39), (drawn, cut) => {
+        const waits = (count: number) => drawn.slice(0, count).reduce((sum, [wait]) => sum + wait, 0)
+        const trades = drawn.map(([, px], i) => trade(minute(0) + waits(i + 1), String(px)))
+        const whole = candlesOfTrades(undefined, trades, '1m')
+        const first = candlesOfTrades(undefined, trades.slice(0, cut), '1m')
+        const rest = candlesOfTrades(first.at(-1), trades.slice(cut), '1m')
+        expect(mergeCandles(first, rest)).toEqual(whole)
+      }),
+    )
+  })
+
+  it('begin with the minutes before the replay', () => {
+    const parts = [1, 2, 3].map((px) => ({
+      time: minute(px),
+      open: px,
+      high: px + 1,
+      low: px - 1,
+      close: px,
+      volume: 1,
+    }))
+    expect(foldedCandle(minute(0), parts)).toEqual({ time: minute(0), open: 1, high: 4, low: 0, close: 3, volume: 3 })
+    expect(foldedCandle(minute(0), [])).toBeNull()
+    expect(highAndLow(parts)).toEqual({ high: 4, low: 0 })
+  })
+})
+
+describe('the health of the page', () => {
+  it('is good only while connected with a book in step, or during a replay', () => {
+    expect(healthOf('open', 'in step', null)).toMatchObject({ text: 'In sync', kind: 'good' })
+    for (const state of ['connecting', 'waiting', 'fatal', 'closed'] as const)
+      expect(healthOf(state, 'in step', null).kind, state).not.toBe('good')
+    for (const [book, text] of [
+      ['syncing', 'Syncing'],
+      ['out of step', 'Resyncing'],
+      ['gone', 'Not found'],
+      [null, 'Connected'],
+    ] as const)
+      expect(healthOf('open', book, null)).toMatchObject({ text, kind: book === 'gone' ? 'bad' : 'wait' })
+    expect(healthOf('open', 'gone', 'playing')).toMatchObject({ text: 'Replay: playing', kind: 'wait' })
+  })
+})
+
 describe('trades', () => {
   const trade = (tid: number, time: number) => ({ px: '1', sz: '2', side: tid % 2 ? 'B' : 'A', time, tid })
 
@@ -226,6 +302,8 @@ describe('the gateway’s time', () => {
     clock.observeBlock(1_000_005, hour + 10)
     expect(clock.now(hour + 10)).toBe(1_000_005)
     expect(clockWarning(0, hour)).toContain('1.0 h fast')
+    // A reading is off by the asymmetry of its round trip.
+    expect(clockWarning(0, hour - 1)).toContain('1.0 h fast')
     expect(clockWarning(120_000, 0)).toContain('2 min slow')
     expect([clockWarning(0, 10_000), clockWarning(Number.NaN, 5)]).toEqual([null, null])
   })
@@ -243,6 +321,12 @@ describe('formats', () => {
       '0 | 5 | 0.0446 | 1.23 k | 1.00 M | 1.50 B | –',
     )
     expect([changeText(110, 100), changeText(90, 100), changeText(1, 0)]).toEqual(['+10.00%', '−10.00%', '–'])
+    expect([differenceText(101, 100), differenceText(99.5, 100), differenceText(1, none)]).toEqual([
+      '+1.00',
+      '−0.500',
+      '–',
+    ])
+    expect([0.0000125, -0.0001, none].map(fundingText)).toEqual(['0.0013%', '−0.0100%', '–'])
     expect(shown(ageText, -5, 250, 1_500, 61_000, 7_300_000, none)).toBe('0 ms | 250 ms | 1.5 s | 1 min | 2 h | –')
     expect(shown(clockText, 0, none, 1e300)).toBe('00:00:00 | – | –')
     const moment = Date.UTC(2026, 10, 25, 12, 30)

@@ -10,7 +10,13 @@ import { openApiDocument, typeDocument, typeDocumentPath } from '../../../src/ht
 import { EVENTS } from '../../../src/http/docs/openapi-operations.ts'
 import { ENDPOINTS } from '../../../src/http/platform/catalogue.ts'
 import { CATALOGUE } from '../../../src/info/queries/catalogue.ts'
-import { LowBalanceEvent, lowBalanceBody, TestEvent, testBody } from '../../../src/metering/webhooks/webhook.ts'
+import {
+  ALERT_TYPES,
+  LowBalanceEvent,
+  lowBalanceBody,
+  TestEvent,
+  testBody,
+} from '../../../src/metering/webhooks/webhook.ts'
 import { CHANNELS } from '../../../src/relay/channels/catalogue.ts'
 
 interface Operation {
@@ -142,7 +148,7 @@ describe('openapi.json', () => {
 
   it('has the webhook events, each with a valid example', () => {
     const { webhooks } = document
-    expect(Object.keys(webhooks)).toEqual(['credits.low', 'pipeline.paused', 'test'])
+    expect(Object.keys(webhooks)).toEqual(['credits.low', 'pipeline.paused', 'top_up.stopped', ...ALERT_TYPES, 'test'])
     for (const { schema, example } of EVENTS) {
       expect(webhooks[example.type]!.post!.requestBody).toMatchObject({ content: { 'application/json': { example } } })
       expect(schema.parse(example)).toEqual(example)
@@ -191,6 +197,15 @@ describe('the machine-readable documents', () => {
       )
     },
   )
+
+  it('include a sitemap of all pages, with the host that serves it', async () => {
+    const fetch = async (url: string) => new Response(url.endsWith('/docs/addresses.txt') ? '/docs\n/docs/a' : '')
+    const response = await routes.request('https://a&b.example/docs/sitemap.xml', {}, { ASSETS: { fetch } })
+    expect(response.headers.get('content-type')).toBe('application/xml')
+    const places = [...(await response.text()).matchAll(/<loc>(.*)<\/loc>/g)].map(([, place]) => place)
+    expect(places).toEqual(['https://a&amp;b.example/docs', 'https://a&amp;b.example/docs/a'])
+    expect((await routes.request('/docs/sitemap.xml', {}, {})).status).toBe(404)
+  })
 
   it('are compressed', async () => {
     const { headers } = await asked('/openapi.json', { 'accept-encoding': 'gzip, br' })

@@ -1,15 +1,18 @@
 // Tests the built documentation: every definition has a page, every link has a target, and every example is valid.
 
-import { globSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse, validate } from 'graphql'
 import { describe, expect, it } from 'vitest'
 import type * as z from 'zod'
+import { type FormInput, requestBody, requestPath, textsOf } from '../../../src/console/requests/request-form.ts'
 import { typeDocumentPath } from '../../../src/http/docs/openapi.ts'
 import { examplePath, graphqlSample, QUERY_EXAMPLES } from '../../../src/http/docs/site/definition-pages.ts'
 import { fieldRows, meaningOf } from '../../../src/http/docs/site/field-table.ts'
-import { headingsOf, llmsText, rewriteLines, searchIndex } from '../../../src/http/docs/site/page.ts'
+import { headingsOf, llmsText, rewriteLines, type TryRequest } from '../../../src/http/docs/site/page.ts'
 import { DOCUMENTS, unplacedOf } from '../../../src/http/docs/site/prose-pages.ts'
+import { searchEntries } from '../../../src/http/docs/site/search-entries.ts'
+import { byGroup, CHANNEL_GROUPS, TYPE_GROUPS } from '../../../src/http/docs/site/type-groups.ts'
 import { docsFiles, docsPages } from '../../../src/http/docs/site/write-docs.node.ts'
 import { ENDPOINTS } from '../../../src/http/platform/catalogue.ts'
 import { CATALOGUE } from '../../../src/info/queries/catalogue.ts'
@@ -18,7 +21,7 @@ import { CHANNELS } from '../../../src/relay/channels/catalogue.ts'
 import { graphqlSchema } from '../../../src/relay/graphql/schema.ts'
 
 const pages = docsPages(join(import.meta.dirname, '../../..'))
-const files = docsFiles(pages, { style: '/assets/docs.css', script: '/assets/docs.js' })
+const files = docsFiles(pages, { style: '/assets/docs.css', script: '/assets/docs.js', font: '/assets/inter.woff2' })
 const addresses = pages.map(({ address }) => address)
 const html = (address: string) => files.get(`${address.slice(1)}.html`)!
 /** Paths served by the Worker and the console. */
@@ -29,10 +32,15 @@ const ELSEWHERE = [
   '/status',
   '/live',
   '/console',
+  '/',
   '/llms.txt',
   ...CATALOGUE.map(({ type }) => typeDocumentPath(type)),
 ]
-const LOADED = ['/assets/docs.css', '/assets/docs.js', '/icon.svg']
+const LOADED = ['/assets/docs.css', '/assets/docs.js', '/assets/inter.woff2', '/icon.svg', '/docs/changelog.atom']
+
+const NOW_MS = 1_800_000_000_000
+const withoutTimes = (value: unknown) =>
+  JSON.parse(JSON.stringify(value, (name, each) => (/^(start|end)Time$/.test(name) ? undefined : each)))
 
 describe('the pages', () => {
   it('of documents are in the menu', () => {
@@ -51,6 +59,22 @@ describe('the pages', () => {
     ]
     expect(wanted.filter((address) => !addresses.includes(address))).toEqual([])
     expect(html('/docs')).toContain('<title>Weir documentation</title>')
+  })
+
+  it('include those to which the pages for visitors link', () => {
+    for (const name of ['index', 'not-found']) {
+      const text = readFileSync(join(import.meta.dirname, `../../../src/console/${name}.html`), 'utf8')
+      const links = [...text.matchAll(/ (?:href|action)="(\/[^"]*)"/g)].map(([, link]) => link!)
+      expect(links.filter((link) => link.startsWith('/docs')).length).toBeGreaterThan(3)
+      expect(links.filter((link) => ![...addresses, ...ELSEWHERE, ...LOADED].includes(link))).toEqual([])
+    }
+  })
+
+  it('are in the map for search engines', () => {
+    const listed = [...files.get('sitemap.xml')!.matchAll(/<loc><!--weir:origin-->([^<]+)<\/loc>/g)].map(
+      ([, path]) => path,
+    )
+    expect(listed).toEqual(['/', '/live', '/status', ...addresses])
   })
 
   it('have valid links to pages and headings, also in Markdown', () => {
@@ -153,18 +177,148 @@ describe('page content', () => {
       summary: '"&',
       markdown: '# <script>x</script>\n\n<img src=x onerror=y>',
     }
-    const text = docsFiles([page], { style: '/s', script: '/j' }).get('docs.html')!
+    const text = docsFiles([page], { style: '/s', script: '/j', font: '/f' }).get('docs.html')!
     expect(text).toContain('&lt;script&gt;')
     expect(text).toContain('&lt;img src=x onerror=y&gt;')
     expect(text).toContain('content="&quot;&amp;"')
   })
 })
 
+describe('the form of a request', () => {
+  const inputsOf = ({ fields }: TryRequest): FormInput[] =>
+    fields.map(({ name, place, kind, value, agoMs, isRequired }) => ({
+      name,
+      place,
+      kind,
+      isRequired,
+      text: agoMs === null ? value : String(NOW_MS - agoMs),
+    }))
+
+  it('sends the example of each type, with times before now', () => {
+    const forms = pages.flatMap(({ request }) => (request?.base?.type === undefined ? [] : [request]))
+    expect(forms.map(({ base }) => base!.type).sort()).toEqual(CATALOGUE.map(({ type }) => type).sort())
+    for (const form of forms) {
+      const query = CATALOGUE.find(({ type }) => type === form.base!.type)!
+      const sent = requestBody(form.base!, inputsOf(form))
+      const parsed = query.request.safeParse(sent)
+      expect([query.type, parsed.success]).toEqual([query.type, true])
+      // Empty fields are not sent, and an absent field is its default.
+      const example = query.request.parse({ type: query.type, ...query.example.request })
+      expect(withoutTimes(parsed.data)).toEqual(withoutTimes(example))
+      expect(new Map(inputsOf(form).map(({ name, text }) => [name, text]))).toEqual(textsOf(sent, inputsOf(form)))
+    }
+    const candles = forms.find(({ base }) => base!.type === 'candleSnapshot')!
+    expect(requestBody(candles.base!, inputsOf(candles))).toMatchObject({
+      req: { startTime: NOW_MS - 3_600_000, endTime: NOW_MS },
+    })
+  })
+
+  it('calls each GET endpoint like the sample', () => {
+    const operations = ENDPOINTS.filter(({ method }) => method === 'get')
+    expect(operations.length).toBeGreaterThan(20)
+    for (const operation of operations) {
+      const { request } = pages.find(({ address }) => address === `/docs/rest/${operation.id}`)!
+      const path = decodeURIComponent(requestPath(request!.path, inputsOf(request!)))
+      expect(new Set(path.split(/[?&]/))).toEqual(new Set(examplePath(operation).split(/[?&]/)))
+    }
+  })
+
+  it('sends the example of each call with a JSON object, and says that it takes effect', () => {
+    const tried = ENDPOINTS.filter(({ body }) => body && !body.isBinary && body.gzipBytes === undefined)
+    const formOf = (id: string) => pages.find(({ address }) => address === `/docs/rest/${id}`)?.request
+    const withForm = tried.filter(({ id }) => formOf(id)?.base)
+    // Their fields depend on each other, or must be null.
+    const without = [
+      'makeStreamToken',
+      ...['createPipeline', 'changePipeline', 'testPipeline', 'previewPipeline', 'backfillPipeline'],
+      'importAccount',
+    ]
+    expect(tried.filter((each) => !withForm.includes(each)).map(({ id }) => id)).toEqual(without)
+    expect(withForm.length).toBeGreaterThan(15)
+    for (const { id, body, path } of withForm) {
+      const form = formOf(id)!
+      const sent = body!.schema.safeParse(requestBody(form.base!, inputsOf(form)))
+      // A form has no text for null.
+      const texts = Object.entries(body!.example as object).filter(([, value]) => value !== null)
+      expect([id, sent.data]).toEqual([id, body!.schema.parse(Object.fromEntries(texts))])
+      expect(requestPath(form.path, inputsOf(form))).not.toContain('{')
+      expect(form.path).toBe(path)
+      expect(html(`/docs/rest/${id}`)).toContain('which takes effect immediately')
+    }
+  })
+
+  it('has the only values of a field as choices', () => {
+    const form = pages.find(({ address }) => address === '/docs/info/candleSnapshot')!.request!
+    expect(form.fields.map(({ name, choices }) => [name, choices.length])).toEqual([
+      ['req.coin', 0],
+      ['req.interval', 14],
+      ['req.startTime', 0],
+      ['req.endTime', 0],
+    ])
+    expect(html('/docs/info/candleSnapshot')).toContain('<option selected>1m</option>')
+  })
+})
+
+it('samples compute times in each language', () => {
+  const { markdown } = pages.find(({ address }) => address === '/docs/info/candleSnapshot')!
+  const [, code = ''] = markdown.split('## Code\n')
+  expect(code).toContain(`"startTime":'$((($(date +%s) - 3600) * 1000))',"endTime":'`)
+  expect(code).toContain('startTime: Date.now() - 3_600_000, endTime: Date.now() }')
+  expect(code).toContain('"startTime": int(time.time() * 1000) - 3_600_000')
+  expect(code).toContain('import json, os, time, urllib.request')
+})
+
+it('every type and channel is in one group of the menu', () => {
+  for (const [groups, definitions] of [
+    [TYPE_GROUPS, CATALOGUE],
+    [CHANNEL_GROUPS, CHANNELS],
+  ] as const) {
+    const names = groups.flatMap(([, each]) => each.split(/\s+/))
+    expect(names.sort()).toEqual(definitions.map(({ type }) => type).sort())
+    expect(() => byGroup([{ type: 'new' }], groups)).toThrow('new is in no group')
+  }
+  expect(html('/docs/info/l2Book')).toContain('<p>Market data</p><ul>')
+})
+
 describe('the machine-readable indexes', () => {
-  it('include a search index with every page and its terms', () => {
-    const index = searchIndex(pages)
-    expect(index.map(({ address }) => address)).toEqual(addresses)
-    expect(index.find(({ address }) => address === '/docs/info/l2Book')!.words).toContain('nsigfigs')
+  it('include search entries of every page except the list of all pages, and of every error code', () => {
+    const entries = searchEntries(pages)
+    const found = new Set(entries.map(({ address }) => address))
+    expect(addresses.filter((address) => !found.has(address))).toEqual(['/docs/all'])
+    expect(entries.find(({ address }) => address === '/docs/info/l2Book')!.keywords).toContain('nSigFigs')
+    const codes = entries.filter(({ address }) => address.startsWith('/docs/reference/errors#'))
+    expect(codes.map(({ title }) => title)).toEqual(expect.arrayContaining(['rate_limited (429)', '4413', 'gap']))
+    expect(
+      entries.filter(({ address }) => address.includes('#')).filter(({ address }) => !isThere(address, '')),
+    ).toEqual([])
+    // Each sentence of a page can be searched, but no code.
+    expect(entries.find(({ address }) => address === '/docs/reference/pricing')!.body).toContain(
+      'Purchased credits never',
+    )
+    expect(JSON.stringify(entries)).not.toContain('urllib')
+  })
+
+  it('include an Atom feed of the dated versions', () => {
+    const feed = files.get('docs/changelog.atom')!
+    const { markdown } = pages.find(({ address }) => address === '/docs/changelog')!
+    const dated = markdown.match(/^## \[.*\] - \d/gm)!
+    expect(feed.match(/<entry>/g)).toHaveLength(dated.length)
+    expect(feed).not.toContain('Unreleased')
+    expect(feed).toContain('<updated>2026-11-28T00:00:00Z</updated>\n<link href="/docs/changelog#020---2026-11-28"/>')
+    expect(isThere('/docs/changelog#020---2026-11-28', '')).toBe(true)
+    expect(html('/docs/changelog')).toContain('type="application/atom+xml"')
+    // HTML of an entry is escaped, so that the file has no other elements.
+    expect([...new Set(feed.match(/<\/?\w+/g))].filter((tag) => /<(p|ul|li|h\d|code)$/.test(tag))).toEqual([])
+  })
+
+  it('include short addresses of existing pages', () => {
+    const lines = readFileSync(join(import.meta.dirname, '../../../src/console/public/_redirects'), 'utf8')
+      .trim()
+      .split('\n')
+    const targets = lines.map((line) => line.split(' ')[1]!)
+    expect(targets).toEqual(expect.arrayContaining(['/docs/reference/authentication', '/docs/reference/pricing']))
+    expect(targets.filter((target) => !addresses.includes(target))).toEqual([])
+    expect(files.get('docs/addresses.txt')!.split('\n')).toEqual(addresses)
   })
 
   it('include llms.txt, with links to the Markdown of every page except the list of all pages', () => {
@@ -175,7 +329,7 @@ describe('the machine-readable indexes', () => {
 })
 
 function isThere(link: string, from: string): boolean {
-  if (/^https?:/.test(link) || LOADED.includes(link) || ELSEWHERE.includes(link)) return true
+  if (/^https?:/.test(link) || LOADED.includes(link) || ELSEWHERE.includes(link.replace(/\?.*/, ''))) return true
   const [path, anchor] = link.split('#') as [string, string?]
   if (path.endsWith('.md')) return files.has(path.slice(1))
   const page = pages.find(({ address }) => address === (path === '' ? from : path))

@@ -86,6 +86,7 @@ const CALLS: readonly (readonly [tool: string, args: object, price: string])[] =
   ['order_book', { coin: 'BTC' }, '1'],
   ['order_book', { coin: 'BTC', depth: 50 }, '1'],
   ['order_book', { coin: 'BTC', ...HEIGHT }, '10'],
+  ['order_book', { coin: 'BTC', time: '2026-11-30T12:00Z' }, '10'],
   ['slippage', { coin: 'BTC', side: 'buy', size: '0.3' }, '1'],
   ['slippage', { coin: 'BTC', side: 'sell', size: '0.3', ...HEIGHT }, '10'],
   ['candles', { coin: 'BTC', interval: '1h' }, '1'],
@@ -157,6 +158,19 @@ describe('results', () => {
     const book = await call('order_book', { coin: 'BTC', depth: 1 })
     const [bid, ask] = [book.content.result.bids, book.content.result.asks].map((levels) => levels[0].px)
     expect(book.content.result).toMatchObject({ spread: String(ask - bid), bids: [{ px: bid }] })
+  })
+
+  it('of order_book with a time are of the past book', async () => {
+    const past = (time: unknown) => call('order_book', { coin: 'BTC', time })
+    const { content, requests } = await past('2026-11-30T13:00:00.500+01:00')
+    const info = { type: 'l2BookDiffSnapshot', coin: 'BTC', block_height: undefined, time: 1_796_040_000_500 }
+    expect([requests, content.result]).toEqual([[{ info }], expect.objectContaining({ height: 42 })])
+    expect((await past(info.time)).requests).toEqual(requests)
+    await expect(past('yesterday')).rejects.toThrow('ISO 8601')
+    const none = await call('order_book', { coin: 'NOPE', time: 0 }, () => reply(null))
+    expect(none.content.error).toMatchObject({ message: expect.stringMatching(/^coin.*had no order book then/) })
+    const both = await call('order_book', { coin: 'BTC', ...HEIGHT, time: 0, dryRun: true })
+    expect(both.content.error).toMatchObject({ status: 422, message: expect.stringMatching(/^time: .*height/) })
   })
 
   it('have room for the deepest book', async () => {

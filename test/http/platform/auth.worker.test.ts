@@ -90,7 +90,7 @@ describe('an endpoint with a price', () => {
   })
 
   it('states its price', () => {
-    expect(operationText(priced)).toBe('Credits: 2.5.')
+    expect(operationText(priced)).toBe('Members need the role `owner`. Credits: 2.5.')
   })
 })
 

@@ -10,7 +10,7 @@ import { backfillCuts } from '../../../src/archive/archive/backfill-queue.ts'
 import { packCheckpoint } from '../../../src/archive/archive/checkpoint-members.client.ts'
 import { pack, sha256Of } from '../../../src/archive/archive/gzip-lines.client.ts'
 import { StoredExports } from '../../../src/archive/exports/exports.store.ts'
-import { bookAt } from '../../../src/archive/replay/archived-books.ts'
+import { bookAt, bookAtTime } from '../../../src/archive/replay/archived-books.ts'
 import { joinedBytes } from '../../../src/core/chunks.ts'
 import type { BookChange } from '../../../src/protocol/feed/block.ts'
 import { readBackfill } from '../../kit/at-once.ts'
@@ -290,8 +290,11 @@ describe('below the first block that the log archived', () => {
       return { sha256, ...(await ask('POST', `/history/checkpoints?${query}`, body)) }
     }
     const bookOf = async (height: number) => {
-      const found = await bookAt(archive, 'BTC', height, { yield: async () => undefined })
+      const resting = { yield: async () => undefined }
+      const found = await bookAt(archive, 'BTC', height, resting)
       if (!found.ok || !found.snapshot) return found
+      for (const timeMs of [height * 10_000, height * 10_000 + 9_999])
+        expect(await bookAtTime(archive, 'BTC', timeMs, resting)).toEqual(found)
       const { seq, epoch, levels } = found.snapshot
       return { seq, epoch, levels: JSON.parse(levels) }
     }

@@ -1,6 +1,7 @@
 // Lists, sums and search over all accounts.
 
 import { beforeAll, describe, expect, it } from 'vitest'
+import { trendQueries } from '../../../src/http/platform/endpoints/trend.ts'
 import { storeUsage } from '../../../src/http/platform/usage-copy.store.ts'
 import { meterOf, spend } from '../../metering/meter.worker.ts'
 import { ask, bindings, newKey } from './operator.worker.ts'
@@ -145,7 +146,76 @@ describe('the business report', () => {
   })
 })
 
-describe('daily sums', () => {
+describe('the trend', () => {
+  it('matches the report, by hour, day and month', async () => {
+    const insert = `INSERT INTO orders (number, account, micro, minor, currency, provider, state, created, paid, refunded)
+      VALUES (?, 'zeta', 1000000, ?, 'eur', 'manual', ?, 1, ?, ?)`
+    const order = (number: string, minor: number, state: string, paid: number | null, refunded = 0) =>
+      bindings.ACCOUNTS.prepare(insert).bind(number, minor, state, paid, refunded)
+    await bindings.ACCOUNTS.batch([
+      order('T-1', 1_900, 'paid', hour + 5),
+      order('T-2', 200, 'paid', hour + 6, 50),
+      order('T-3', 700, 'open', null),
+      order('T-4', 900, 'paid', hour - 400 * 24 * HOUR),
+    ])
+    const steps = { '2d': hour, '30d': hour - (hour % (24 * HOUR)), '12m': Date.parse(`${today.slice(0, 7)}-01`) }
+    for (const [period, start] of Object.entries(steps)) {
+      const { json } = await ask('GET', `/business/trend?period=${period}`)
+      expect([period, json.to]).toEqual([period, start])
+      expect(json.paid).toEqual([{ start, currency: 'eur', orders: 2, amount: '21.00', refunded: '0.50' }])
+      expect(json.used.filter((one: { start: number }) => one.start === start)).toEqual([
+        { start, product: 'info', credits: '3.5', count: 3 },
+        { start, product: 'stream', credits: '2', count: 2 },
+      ])
+      expect(json.rejected).toEqual([{ start, code: 'rate_limited', count: 7 }])
+    }
+    expect((await ask('GET', '/business/trend?period=1y')).json.error_message).toMatch(/^period: must be one of/)
+  })
+
+  it('reads with an index only', async () => {
+    const queries = [trendQueries(true), trendQueries(false)].flatMap(({ paid, used, rejected }) => [
+      [bindings.ACCOUNTS, paid] as const,
+      [db, used] as const,
+      [db, rejected] as const,
+    ])
+    for (const [database, sql] of queries) {
+      const plan = JSON.stringify((await database.prepare(`EXPLAIN QUERY PLAN ${sql}`).bind(1).all()).results)
+      expect(plan).toMatch(/SEARCH (orders|usage_hours|usage_days|refusal_counts) USING /)
+      expect(plan).not.toContain('SCAN')
+    }
+  })
+})
+
+describe('monitoring', () => {
+  it('shows the metrics of /metrics, and their figures of the last day', async () => {
+    const { json } = await ask('GET', '/metrics')
+    expect(json.metrics.length).toBeGreaterThan(30)
+    expect(json).toMatchObject({ counted: false, at: expect.any(Number) })
+    const up = json.metrics.find(({ name }: { name: string }) => name === 'weir_up')
+    expect(up).toMatchObject({ type: 'gauge', figure: 1, values: [{ labels: {}, value: 1 }] })
+    const figures = async () => [
+      { at: 1, figures: { weir_up: 1 } },
+      { at: 2, figures: { weir_up: 0, weir_gaps: 3 } },
+    ]
+    const monitor = (() => ({ figures })) as never
+    const history = await ask('GET', '/metrics/history', undefined, { lent: { monitor } })
+    expect(history.json).toEqual({ at: [1, 2], figures: { weir_up: [1, 0], weir_gaps: [null, 3] } })
+  })
+
+  it('shows alerts, and says what a test alert needs', async () => {
+    const { json } = await ask('GET', '/alerts')
+    expect(json.alerts.map(({ alert, unit }: { alert: string; unit: string | null }) => [alert, unit])).toEqual([
+      ['feed_not_live', null],
+      ['archive_late', 'milliseconds'],
+      ['write_offs_high', 'percent'],
+      ['usage_copies_late', 'milliseconds'],
+    ])
+    const { status, json: refused } = await ask('POST', '/alerts/test')
+    expect([status, refused.error_message]).toEqual([404, expect.stringContaining('ALERT_URL')])
+  })
+})
+
+describe('hourly and daily sums', () => {
   it('match the meters, regardless of repeated or reordered copies', async () => {
     const day = hour - (hour % (24 * HOUR)) - 40 * 24 * HOUR
     const row = (product: 'info' | 'stream', calls: number, at = day, changes = calls) => ({
@@ -169,8 +239,22 @@ describe('daily sums', () => {
       { product: 'info', calls: 8, micro: 8_000_000 },
       { product: 'stream', calls: 4, micro: 4_000_000 },
     ])
+    const hours = 'SELECT product, calls, micro FROM usage_hours WHERE hour = ? ORDER BY product'
+    expect((await db.prepare(hours).bind(day).all()).results).toEqual([
+      { product: 'info', calls: 7, micro: 7_000_000 },
+      { product: 'stream', calls: 4, micro: 4_000_000 },
+    ])
     const kept = 'SELECT calls, micro FROM usage WHERE hour = ? AND product = ?'
     expect(await db.prepare(kept).bind(day, 'stream').first()).toEqual({ calls: 4, micro: 4_000_000 })
+  })
+
+  it('by hour are kept for three days', async () => {
+    const used = { keyHash: key.hash, product: 'info' as const, type: 'meta', calls: 1, amount: 1, changes: 1 }
+    await storeUsage(db, [{ ...used, hour: hour - 74 * HOUR }])
+    await storeUsage(db, [{ ...used, hour: hour - HOUR }])
+    const { oldest } = (await db.prepare('SELECT min(hour) AS oldest FROM usage_hours').first<{ oldest: number }>())!
+    expect(oldest).toBe(hour - HOUR)
+    await db.prepare('DELETE FROM usage_days WHERE micro = 1').run()
   })
 
   it('count a repeated row once, and no row of a failed copy', async () => {

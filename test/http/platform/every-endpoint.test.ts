@@ -1,10 +1,15 @@
 // Checks of every REST endpoint definition, and of the catalogue.
 
 import { readdirSync, readFileSync } from 'node:fs'
+import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
+import { MEMBER_ROLES, type MemberRole } from '../../../src/accounts/members.ts'
+import { failureMessage } from '../../../src/core/failure.ts'
 import { parseWith } from '../../../src/core/validation-errors.ts'
+import { operationText } from '../../../src/http/docs/openapi-operations.ts'
 import { ENDPOINTS } from '../../../src/http/platform/catalogue.ts'
+import { OPERATION_ROLES, operationRefusal } from '../../../src/http/platform/operation-roles.ts'
 
 interface Schema {
   readonly description?: string
@@ -53,6 +58,60 @@ describe('the catalog', () => {
   it('has one endpoint per method and path', () => {
     const calls = ENDPOINTS.map(({ method, path }) => `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`)
     expect(calls).toHaveLength(new Set(calls).size)
+  })
+})
+
+describe('roles of members', () => {
+  const ids = ENDPOINTS.filter(({ auth }) => auth !== 'admin').map(({ id }) => id)
+
+  it('have a decision for every operation of an account, and only for those', () => {
+    expect(Object.keys(OPERATION_ROLES).sort()).toEqual([...ids].sort())
+  })
+
+  const arbitrary = fc.record({
+    operation: fc.oneof(fc.constantFrom(...ids), fc.string()),
+    role: fc.constantFrom(...MEMBER_ROLES),
+  })
+
+  it('refuse what is not decided, name a role that is allowed, and bind no key', () => {
+    fc.assert(
+      fc.property(arbitrary, ({ operation, role }) => {
+        const refusalFor = (each: MemberRole) =>
+          operationRefusal(operation, { session: { id: 's', member: { id: 'm', role: each } } })
+        const allowed = Object.hasOwn(OPERATION_ROLES, operation) ? OPERATION_ROLES[operation]! : []
+        const refused = refusalFor(role)
+        expect(refused === null).toBe(role === 'owner' || allowed.includes(role))
+        if (refused !== null) {
+          const named = MEMBER_ROLES.filter((each) =>
+            failureMessage(refused).split('; yours')[0]!.includes(`"${each}"`),
+          )
+          expect(named.every((each) => refusalFor(each) === null)).toBe(true)
+          expect(named).toContain('owner')
+        }
+        expect(operationRefusal(operation, {})).toBeNull()
+        expect(operationRefusal(operation, { session: { id: 's', member: null } })).toBeNull()
+      }),
+    )
+  })
+
+  it('are in the descriptions, also of an operation that is not decided', () => {
+    const own = ENDPOINTS.find(({ id }) => id === 'ownAccount')!
+    const ofAdmin = ENDPOINTS.find(({ auth }) => auth === 'admin')!
+    expect(operationText(own)).not.toContain('Members need')
+    expect(operationText({ ...own, id: 'undecided' })).toContain('Members need the role `owner`.')
+    expect(operationText(ofAdmin)).not.toContain('Members need')
+  })
+
+  it('keep money from developers, and data, keys and members from billing', () => {
+    const may = (role: MemberRole, id: string) => OPERATION_ROLES[id]!.includes(role)
+    expect(
+      ids.filter((id) => /heckout|Billing|Invoice|Order|TopUp|Card|Member|TeamEvents/.test(id) && may('developer', id)),
+    ).toEqual([])
+    const ofData = ENDPOINTS.filter(({ product }) => product !== undefined).map(({ id }) => id)
+    const ofKeys = ids.filter((id) =>
+      /OwnKey$|OwnKeys$|ipeline|Webhook|Logs|Refusals|Streams|Member|TeamEvents/.test(id),
+    )
+    expect([...ofData, ...ofKeys].filter((id) => id !== 'ownKey' && may('billing', id))).toEqual([])
   })
 })
 

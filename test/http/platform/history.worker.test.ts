@@ -79,6 +79,21 @@ describe('coverage', () => {
       expect([totals[name], totals[name] > 0]).toEqual([days[0][name] + days[1][name], true])
     const one = await gateway()(`${ROOT}/coverage?day=2026-11-21`, key)
     expect(one.json.data.days.map(({ day }: { day: string }) => day)).toEqual(['2026-11-21'])
+    expect([json.data.hours, one.json.data.hours]).toMatchObject([null, [{ hour: 0, from_height: 14_400, blocks: 2 }]])
+  })
+
+  it('tells when repaired blocks happened, from the segment that has them', async () => {
+    const { key } = await newKey(rich)
+    const repair = `INSERT INTO repairs (chain, from_height, to_height, known, books, source, at_ms) VALUES (?, ?, ?, 'events', 0, 'tokyo', 5)`
+    const { HISTORY } = bindings
+    await HISTORY.batch([HISTORY.prepare(repair).bind(CHAIN, 11, 11), HISTORY.prepare(repair).bind(CHAIN, 700, 701)])
+    const { json } = await gateway()(`${ROOT}/coverage`, key)
+    await HISTORY.exec('DELETE FROM repairs')
+    const times = json.data.repairs.map((one: Record<string, unknown>) => [one.from_height, one.at_ms, one.from_ms])
+    expect(times).toEqual([
+      [700, 5, null],
+      [11, 5, BEGIN + 60_000],
+    ])
   })
 
   it('offers both authentication schemes; other surfaces offer only bearer tokens', async () => {

@@ -3,8 +3,10 @@
 import { createExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { expect } from 'vitest'
-import { AddressLimiter, WRONG_TOKENS } from '../../../src/accounts/address-limiter.ts'
+import { AddressLimiter, KEY_LOOKUPS, WRONG_TOKENS } from '../../../src/accounts/address-limiter.ts'
 import { KeyResolver } from '../../../src/accounts/key-resolver.store.ts'
+import { orSession } from '../../../src/accounts/sessions/session-auth.store.ts'
+import { INVOICE } from '../../../src/billing/checkout/invoice-terms.ts'
 import { CheckoutPrices } from '../../../src/billing/checkout/prices.ts'
 import type { KeyHash } from '../../../src/core/ids.ts'
 import * as objects from '../../../src/core/objects.client.ts'
@@ -14,7 +16,9 @@ import type { Endpoint } from '../../../src/http/platform/endpoint.ts'
 import { type KeyedDeps, keyedRoutes } from '../../../src/http/platform/keyed.route.ts'
 import * as made from '../../../src/http/platform/platform.client.ts'
 import type { Platform } from '../../../src/http/platform/platform-api.ts'
+import { type MemberPorts, MemberService } from '../../../src/http/signup/member-service.client.ts'
 import { LeasePool } from '../../../src/metering/leases.client.ts'
+import type { SourcesStatus } from '../../../src/protocol/feed/sources-shape.ts'
 import { CLOSED } from '../../core/egress-of.ts'
 import { FakeSinks } from '../../pipelines/fake-sinks.ts'
 
@@ -33,8 +37,40 @@ export const waitUntil = (work: Promise<unknown>) => void work.catch(() => {})
 
 const PRICES = CheckoutPrices.parse({ packages: [{ name: 'small', credits: 100_000, minor: 1_900 }] })
 
+/** Terms of the invoices. */
+export const TERMS = INVOICE.parse(
+  JSON.stringify({
+    seller: { name: 'Seller GmbH', address: ['Weg 1', 'Berlin'], taxId: 'DE1', contact: 'billing@seller.example' },
+    dueDays: 30,
+    tax: { name: 'VAT', rate: '19' },
+    note: 'Thank you.',
+  }),
+)!
+
+const NO_SOURCES = { sources: [], chains: [] } as unknown as SourcesStatus
+
+/** Members with a test mailbox. Without one, the gateway sends no mail. */
+export function memberService(over: Partial<MemberPorts> = {}): MemberService {
+  return new MemberService({
+    db: bindings.ACCOUNTS,
+    keySecret: KEY_SECRET,
+    mailer: null,
+    delivery: 'mail',
+    refusedDomains: [],
+    publicUrl: '',
+    nowMs: () => Date.now(),
+    report: () => {},
+    ...over,
+  })
+}
+
 /** Dependencies of endpoints. */
-export function platformOf(isPrivateAllowed = false, isProxied = false, { sinkOf } = new FakeSinks()): Platform {
+export function platformOf(
+  isPrivateAllowed = false,
+  isProxied = false,
+  { sinkOf } = new FakeSinks(),
+  terms: typeof TERMS | null = TERMS,
+): Platform {
   const all = new objects.Objects(bindings, { CHAIN: bindings.CHAIN, FEED_REGION: null })
   const chain = { urls: [''], timeoutMs: 0 }
   const set = {
@@ -43,6 +79,7 @@ export function platformOf(isPrivateAllowed = false, isProxied = false, { sinkOf
     FEED_REGION: null,
     CHECKOUT: 'manual',
     CHECKOUT_PRICES: PRICES,
+    INVOICE: terms,
     MILLION_CREDITS_USD: 49_000_000,
     BOOK_HUBS: 4,
     SIGNUP: 'log',
@@ -58,7 +95,12 @@ export function platformOf(isPrivateAllowed = false, isProxied = false, { sinkOf
     hasJobs: true,
     sink: sinkOf,
   }
-  const lent = { read: async () => null, now: () => Date.now() }
+  const lent = {
+    read: async () => null,
+    sources: async () => NO_SOURCES,
+    members: memberService(),
+    now: () => Date.now(),
+  }
   return made.platformOf({ ...bindings, KEY_SECRET }, set, own, lent)
 }
 
@@ -91,12 +133,21 @@ interface KeyedOver extends Partial<Pick<KeyedDeps, 'noteRefusal' | 'charging' |
   readonly places?: readonly ('basic' | 'bearer')[]
 }
 
-/** Calls key endpoints in a new isolate. */
+const sessionEnv = {
+  ACCOUNTS: bindings.ACCOUNTS,
+  TRUST_PROXY: false,
+  countLookup: () => new AddressLimiter(KEY_LOOKUPS).take(null, 0),
+}
+
+/** Calls key endpoints in a new isolate. A `key` with an equals sign is the cookie of a session. */
 export function keyed({ endpoints = ENDPOINTS, places = ['bearer'], ...over }: KeyedOver = {}) {
   const keys = new KeyResolver()
   const app = keyedRoutes(endpoints, {
     platform: platformOf(),
-    authenticate: (request, entry, waitUntil) => keys.authenticate(settings, request, { ...entry, places }, waitUntil),
+    authenticate: (request, entry, waitUntil) => {
+      const byKey = keys.authenticate(settings, request, { ...entry, places }, waitUntil)
+      return orSession(sessionEnv, request, entry, byKey)
+    },
     charging: chargingOf(new LeasePool(), keys),
     addressOf: () => null,
     requestId: () => 'req_1',
@@ -104,9 +155,12 @@ export function keyed({ endpoints = ENDPOINTS, places = ['bearer'], ...over }: K
   })
   app.onError(() => new Response('{}', { status: 500 }))
   return async (method: string, path: string, key?: string, body?: unknown, authorization = key && `Bearer ${key}`) => {
-    const headers: Record<string, string> = authorization ? { authorization } : {}
+    const isCookie = key?.includes('=') === true
+    const own: Record<string, string> = isCookie ? { cookie: key, origin: 'http://weir' } : {}
+    const headers = authorization && !isCookie ? { authorization } : own
     const sent = typeof body === 'string' ? body : (JSON.stringify(body) ?? null)
-    const response = await app.request(path, { method, headers, body: sent }, {}, createExecutionContext())
+    const url = `http://weir${path}`
+    const response = await app.request(url, { method, headers, body: sent }, {}, createExecutionContext())
     const text = await response.text()
     const isJson = response.headers.get('content-type') === 'application/json' && text !== ''
     const json = isJson ? JSON.parse(text) : null

@@ -80,7 +80,7 @@ describe('keys of an account', () => {
     const own = await owner()
     const api = await newKey({ account: own.account })
     const gate = gateway()
-    for (const path of ['/account/', '/keys/', '/refusals/', '/streams/', '/invoices/', '/balances/'])
+    for (const path of ['/account/', '/keys/', '/refusals/', '/logs/', '/streams/', '/invoices/', '/balances/'])
       expect([path, (await ask(gate, api.key, 'GET', path)).status]).toEqual([path, 200])
     for (const [method, path, body] of [
       ['POST', '/keys/', {}],
@@ -88,6 +88,7 @@ describe('keys of an account', () => {
       ['POST', `/keys/${api.hash}/rotate`, {}],
       ['DELETE', `/keys/${api.hash}`, undefined],
       ['GET', '/webhook/', undefined],
+      ['GET', '/billing', undefined],
       ['PUT', '/webhook/', { url: 'https://example.com' }],
     ] as const) {
       const { status, said } = await ask(gate, api.key, method, path, body)
@@ -112,6 +113,8 @@ describe('keys of an account', () => {
         ['GET', '/webhook/', undefined],
         ['GET', `/keys/${own.hash}/reach`, undefined],
         ['POST', '/checkout', { package: 'small' }],
+        ['GET', '/billing', undefined],
+        ['PUT', '/billing', { name: 'a', address: ['b'], country: 'DE' }],
       ] as const) {
         const { status } = await ask(gate, bound.key, method, path, body)
         expect([method, path, status]).toEqual([method, path, 403])
@@ -392,5 +395,63 @@ describe('rejections', () => {
     note(async (batch) => void kept.push(batch))
     await Promise.all(works)
     expect(kept.map(({ rows, counts }) => [rows.length, counts[0]?.count])).toEqual([[2, 2]])
+  })
+})
+
+describe('the request log of an account', () => {
+  it('lists its calls by page and by filter, and those of no other account', async () => {
+    const own = await owner()
+    const other = await owner()
+    const gate = gateway()
+    const bot = (await ask(gate, own.key, 'POST', '/keys/', { label: 'bot' })).data
+    const atMs = Date.now() - 1_000
+    const row = { product: 'info', type: 'l2Book', status: 200, code: '', ms: 4, micro: 2 * CREDIT } as const
+    const [ofOwn, ofBot] = [own, bot].map(({ hash }) => ({ ...row, keyHash: keyHashOf(hash) }))
+    const refused = { type: 'meta', status: 429, code: 'rate_limited', ms: 40, micro: 0 }
+    const rows = [
+      ...[0, 1, 2].map((i) => ({ ...ofOwn!, atMs: atMs + i, requestId: `req_${i}` })),
+      { ...ofBot!, ...refused, atMs: atMs + 3, requestId: 'req_3' },
+      { ...ofBot!, product: 'stream' as const, status: 101, ms: null, atMs: atMs + 4, requestId: '' },
+    ]
+    const lease = {
+      v: 1,
+      lease: 'log',
+      keyHash: keyHashOf(own.hash),
+      spent: 0,
+      usage: [],
+      need: 0,
+      waiting: 0,
+      forecast: 0,
+    }
+    await meterOf(own.account).lease({ ...lease, close: false, log: { source: 's', number: 1, calls: 9, rows } })
+    const list = async (query = '') => (await ask(gate, own.key, 'GET', `/logs/${query}`)).data
+    const first = await list('?limit=2')
+    expect(first).toMatchObject({ matching: 5, left_out: 4, latency: { p50_ms: 4, p99_ms: 40 }, kept_hours: 24 })
+    const shown = { prefix: bot.prefix, product: 'info', type: 'l2Book', code: '' }
+    const event = { ...shown, product: 'stream', status: 101, ms: null, credits: '2', request_id: '' }
+    const rejected = { ...shown, ...refused, micro: undefined, credits: '0', request_id: 'req_3' }
+    expect(first.calls).toEqual([
+      { ...event, at: atMs + 4 },
+      { ...rejected, at: atMs + 3 },
+    ])
+    const second = await list(`?limit=2&before=${first.next}`)
+    expect(second.calls.map(({ request_id: id }: { request_id: string }) => id)).toEqual(['req_2', 'req_1'])
+    expect((await list(`?limit=2&before=${second.next}`)).next).toBeNull()
+    for (const [query, matching] of [
+      [`?key=${bot.prefix}`, 2],
+      [`?key=${own.hash}`, 3],
+      ['?product=stream', 1],
+      ['?type=meta', 1],
+      ['?status=4xx', 1],
+      ['?code=rate_limited', 1],
+      [`?since=${atMs + 2}&until=${atMs + 3}`, 2],
+    ] as const)
+      expect([query, (await list(query)).matching]).toEqual([query, matching])
+    const nothing = { calls: [], next: null, matching: 0, left_out: 0, latency: null }
+    expect((await ask(gate, other.key, 'GET', '/logs/')).data).toMatchObject(nothing)
+    const foreign = await ask(gate, other.key, 'GET', `/logs/?key=${bot.prefix}`)
+    expect(foreign.status).toBe(404)
+    for (const query of ['?before=1', '?since=-1', '?status=3xx', '?product=platform', '?limit=201', '?none=1'])
+      expect([query, (await ask(gate, own.key, 'GET', `/logs/${query}`)).status]).toEqual([query, 400])
   })
 })

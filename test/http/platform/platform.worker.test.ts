@@ -313,6 +313,211 @@ describe('pipelines', () => {
       expect((await call('GET', query)).status).toBe(400)
   })
 
+  it('are previewed before they exist, and list what they can be made of', async () => {
+    const { call, sinks, account } = await manager('previews')
+    const shown = await call('POST', 'preview/', { topic: 'fills', transforms: { big: 'SELECT * FROM fills' } })
+    expect(shown.json.data).toEqual({ rows: [{ _kind: 'row', _key: '9:a' }], read: 3, from: 7, to: 9 })
+    expect(shown.headers.get('x-credits-cost')).toBe('1')
+    expect(sinks.calls.splice(0)).toEqual([
+      ['check', `check/${account}`],
+      ['preview', `check/${account}`],
+    ])
+    expect(sinks.tested).toMatchObject({ topic: 'fills', account, payer_name: 'previews' })
+    sinks.previewFault = { path: 'transforms.big', message: 'no such column: x' }
+    for (const [body, message] of [
+      [{ topic: 'fills' }, 'transforms.big: no such column: x'],
+      [{ topic: 'order_updates' }, 'filter: is required'],
+      [{ topic: 'fills', filter: { type: 'allFillz' } }, 'did you mean "allFills"?'],
+      [{ topic: 'fills', destination_config: CONFIG }, 'destination_config'],
+    ] as const) {
+      const { status, json, headers } = await call('POST', 'preview/', body)
+      expect([status, headers.get('x-credits-cost')]).toEqual([400, '0'])
+      expect(json.error_message).toContain(message)
+    }
+    sinks.failing.add('preview')
+    expect((await call('POST', 'preview/', { topic: 'fills' })).status).toBe(503)
+    expect((await call('GET', 'options/')).json.data).toMatchObject({
+      row_credits: '0.0001',
+      minute_credits: '0.05',
+      topics: expect.arrayContaining([expect.objectContaining({ topic: 'order_updates', has_past: false })]),
+      destinations: expect.arrayContaining([expect.objectContaining({ type: 'postgres' })]),
+    })
+    sinks.failing.add('status')
+    expect((await call('GET', 'options/')).json.data).toMatchObject({ row_credits: null, minute_credits: null })
+    expect(await rowsOf(account)).toEqual([])
+  })
+
+  // PIPE-36
+  it('have one backfill at a time, whose order may be repeated, and which never orders rows again unless asked', async () => {
+    const { call, create, sinks, account, key, app } = await manager('backfills')
+    const id = await create({ transforms: { big: 'SELECT * FROM fills' } })
+    const order = (body: object) => call('POST', `${id}/backfill/`, body)
+    const none = { available: true, backfill: null, delivered: [] }
+    expect((await call('GET', `${id}/backfill/`)).json.data).toEqual(none)
+    expect((await order({ dry_run: true })).json.error_message).toMatch(/^the pipeline has not read its first block/)
+    sinks.says = { first: 500, height: 800 }
+    expect((await order({ from: '100', dry_run: true })).json.data).toEqual({
+      from: 100,
+      to: 499,
+      // 1,000 rows at 0.0001 credits, and two minutes at 0.05.
+      estimate: { rows: 1_000, rows_most: 2_000, exact: false, credits: '0.2', credits_most: '0.3', seconds: 90 },
+      backfill: null,
+    })
+    // An estimate costs as much as a preview; a refused one and an order cost nothing.
+    const balance = async () => (await app('GET', '/platform/key/', key)).json.data.balance
+    expect(await balance()).toBe('4')
+    expect(sinks.surveyed?.pipeline).toMatchObject({ destination_config: CONFIG, id: `survey/${account}` })
+    expect((await rowsOf(account)).length).toBe(1)
+    for (const [body, path] of [
+      [{ from: '600' }, 'from: must be below block 500'],
+      [{ from: 'soon' }, 'from: must be empty'],
+      [{ form: '1' }, 'form'],
+    ] as const)
+      expect((await order(body)).json).toMatchObject({
+        error_code: '400',
+        error_message: expect.stringContaining(path),
+      })
+    const first = await order({ from: '200', to: '299', idempotency_key: 'a' })
+    expect(first.json.data).toMatchObject({ from: 200, to: 299, backfill: { phase: 'live' } })
+    const child = first.json.data.backfill.id
+    expect(sinks.held.get(child)).toMatchObject({
+      topic: 'fills',
+      transforms: { big: 'SELECT * FROM fills' },
+      destination_config: CONFIG,
+      execution_mode: 'bounded',
+      execution_start_from: '200',
+      execution_stop_from: '299',
+      on_failure: 'pause',
+    })
+    const { json: listed } = await admin('GET', `/pipelines?account=${account}`)
+    const known = listed.pipelines.map((each: { id: string; backfill_of: string | null }) => [
+      each.id,
+      each.backfill_of,
+    ])
+    expect(known).toEqual([
+      [child, id],
+      [id, null],
+    ])
+    // The pipeline itself was told nothing.
+    expect(sinks.held.get(id)).toMatchObject({ revision: 1, execution_mode: 'continuous' })
+    expect((await order({ from: '200', to: '299', idempotency_key: 'a' })).json.data.backfill.id).toBe(child)
+    expect(await order({ from: '300' })).toMatchObject({ status: 409 })
+    expect((await call('GET')).json.data.items.map((each: { id: string }) => each.id)).toEqual([id])
+    expect(await call('PATCH', `${child}/`, { name: 'x' })).toMatchObject({ status: 409 })
+    expect((await call('PUT', `${child}/`, { status: 'paused' })).json.data.status).toBe('paused')
+    expect((await call('GET', `${child}/status/`)).json.data.phase).toBe('paused')
+    const stranger = await newKey({ account, kind: 'service', label: 'own', pipelines: 'own' })
+    expect((await app('DELETE', `${PIPELINES}${id}/backfill/`, stranger.key)).status).toBe(403)
+    // Canceled after block 249: the rest can be ordered, alone.
+    sinks.says = { first: 500, height: 249 }
+    sinks.failing.add('drop')
+    expect((await call('DELETE', `${id}/backfill/`)).status).toBe(503)
+    sinks.failing.delete('drop')
+    expect((await call('DELETE', `${id}/backfill/`)).json.data).toEqual({ delivered: [{ from: 200, to: 249 }] })
+    expect((await call('DELETE', `${id}/backfill/`)).status).toBe(404)
+    expect([sinks.held.has(child), sinks.held.has(id)]).toEqual([false, true])
+    expect((await order({ from: '200', to: '240' })).json.error_message).toContain('unless "redeliver" is true')
+    expect((await order({ from: '100', to: '300' })).json.error_message).toContain('100 to 199 and 250 to 300')
+    expect((await order({ from: '200', to: '240', redeliver: true, dry_run: true })).json.data).toMatchObject({
+      from: 200,
+      to: 240,
+    })
+    const rest = (await order({ from: '200', to: '260' })).json.data.backfill
+    expect(rest).toMatchObject({ from: 250, to: 260 })
+    // Once it is finished, another one replaces it.
+    sinks.says = { first: 500, height: 260, phase: 'finished' }
+    expect((await call('GET', `${id}/backfill/`)).json.data).toMatchObject({
+      backfill: { id: rest.id, phase: 'finished', blocks_left: 0 },
+      delivered: [{ from: 200, to: 249 }],
+    })
+    const last = (await order({ from: '261' })).json.data
+    expect(last).toMatchObject({ from: 261, to: 499 })
+    expect((await call('GET', `${id}/backfill/`)).json.data.delivered).toEqual([{ from: 200, to: 260 }])
+    expect(await balance()).toBe('3')
+    // It is deleted with its pipeline.
+    expect((await call('DELETE', `${id}/`)).status).toBe(200)
+    expect([sinks.held.size, await rowsOf(account)]).toEqual([0, []])
+    const live = await create({ topic: 'order_updates', filter: { type: 'orderUpdates', user: `0x${'1'.repeat(40)}` } })
+    expect((await call('POST', `${live}/backfill/`, {})).status).toBe(409)
+    expect((await app('GET', `${PIPELINES}${live}/backfill/`, key)).json.data).toEqual({ ...none, available: false })
+  })
+
+  it('cancel a backfill only once its object is told to pause, unless its secret is lost', async () => {
+    const { call, create, sinks } = await manager()
+    const id = await create()
+    sinks.says = { first: 500, height: 249 }
+    const child = (await call('POST', `${id}/backfill/`, { from: '200' })).json.data.backfill.id
+    const delivered = async () => (await call('GET', `${id}/backfill/`)).json.data.delivered
+    const cancel = async () => [(await call('DELETE', `${id}/backfill/`)).status, sinks.held.has(child)]
+    sinks.failing.add('apply')
+    expect(await cancel()).toEqual([503, true])
+    expect(await cancel()).toEqual([503, true])
+    expect(await delivered()).toEqual([])
+    const lose = bindings.ACCOUNTS.prepare("UPDATE pipelines SET sealed = 'lost' WHERE id = ?")
+    await lose.bind(child).run()
+    expect(await cancel()).toEqual([200, false])
+    expect(await delivered()).toEqual([{ from: 200, to: 249 }])
+  })
+
+  it('that were restarted leave out of a backfill what they had read, on the same chain', async () => {
+    const { call, create, sinks, account } = await manager()
+    const id = await create({ topic: 'evm_logs', filter: { type: 'evmLogs', chain: 'anvil' } })
+    const ranges = [{ from: 100, to: 199 }]
+    const update = bindings.ACCOUNTS.prepare('UPDATE pipelines SET backfilled = ? WHERE id = ?')
+    await update.bind(JSON.stringify(ranges), id).run()
+    sinks.says = { first: 900, height: 950, earlier: [{ from: 200, to: 499 }] }
+    const order = (more: object = {}) => call('POST', `${id}/backfill/`, { from: '150', ...more })
+    expect((await order({ dry_run: true })).json.data).toMatchObject({ from: 500, to: 899 })
+    expect((await order({ from: '0', dry_run: true })).json.error_message).toContain('0 to 99 and 500 to 899')
+    expect((await order({ to: '499' })).json.error_message).toContain('were not delivered before')
+    // A version that does not say it.
+    sinks.says = { first: 900, height: 950 }
+    const { backfill } = (await order()).json.data
+    expect(backfill).toMatchObject({ from: 200, to: 899 })
+    const stored = async () => (await rowsOf(account)).find((row) => row.id === id)?.backfilled
+    expect((await call('PATCH', id, { name: 'two' })).status).toBe(200)
+    expect(await stored()).toBe(JSON.stringify(ranges))
+    expect((await call('PATCH', id, { filter: { type: 'evmLogs', chain: 'other' } })).status).toBe(200)
+    expect(await stored()).toBe('[]')
+    // What was delivered of the other chain is not remembered.
+    sinks.says = { first: 900, height: 600 }
+    expect((await call('DELETE', `${id}/backfill/`)).json.data).toEqual({ delivered: [] })
+    expect(await stored()).toBe('[]')
+  })
+
+  it('with a hundred backfilled ranges accept a backfill that continues one of them', async () => {
+    const { call, create, sinks } = await manager()
+    const id = await create()
+    sinks.says = { first: 1_000, height: 2_000 }
+    const ranges = Array.from({ length: 100 }, (_, at) => ({ from: 9 * at, to: 9 * at }))
+    const update = bindings.ACCOUNTS.prepare('UPDATE pipelines SET backfilled = ? WHERE id = ?')
+    await update.bind(JSON.stringify(ranges), id).run()
+    const order = (from: string) => call('POST', `${id}/backfill/`, { from, to: '999', redeliver: true })
+    expect((await order('903')).json.error_message).toMatch(/100 separate ranges/)
+    expect((await order('892')).json.data).toMatchObject({ from: 892, to: 999 })
+  })
+
+  it('leave no backfill behind, whether it is ordered while they are deleted, or was left by an earlier version', async () => {
+    const { call, create, sinks, account } = await manager()
+    const id = await create()
+    sinks.says = { first: 500, height: 800 }
+    sinks.onSurveyed = () => call('DELETE', `${id}/`)
+    expect((await call('POST', `${id}/backfill/`, { from: '100' })).status).toBe(409)
+    expect([sinks.held.size, await rowsOf(account)]).toEqual([0, []])
+    sinks.onSurveyed = async () => {}
+    for (const change of ['DELETE FROM pipelines', 'UPDATE pipelines SET removed = 1']) {
+      const other = await create()
+      const child = (await call('POST', `${other}/backfill/`, { from: '100' })).json.data.backfill.id
+      await bindings.ACCOUNTS.prepare(`${change} WHERE id = ?`).bind(other).run()
+      sinks.failing.add('drop')
+      expect((await call('DELETE', `${child}/`)).status).toBe(503)
+      sinks.failing.delete('drop')
+      expect((await call('DELETE', `${child}/`)).status).toBe(200)
+      expect(sinks.held.has(child)).toBe(false)
+      expect((await rowsOf(account)).some((row) => row.id === child)).toBe(false)
+    }
+  })
+
   it('need a service key of their account', async () => {
     const { call, create, app, account, key } = await manager()
     const id = await create()

@@ -1,6 +1,6 @@
 // Roles in the operator's API, and the rule that nothing happens there without an audit row.
 
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { sha256 } from '../../../src/accounts/digest.client.ts'
 import { StaffStore } from '../../../src/accounts/staff.store.ts'
 import { STAFF_ROLES } from '../../../src/accounts/staff.ts'
@@ -54,7 +54,10 @@ describe('roles', () => {
       of('billing')
         .map(({ id }) => id)
         .sort(),
-    ).toEqual(['changePlan', 'grantCredits', 'payOrder', 'voidOrder'])
+    ).toEqual([
+      ...['changePlan', 'grantCredits', 'payOrder', 'refundOrder', 'removeCard', 'setBilling', 'turnOffAutoTopUp'],
+      'voidOrder',
+    ])
     expect(
       of('owner')
         .flatMap(({ id, method }) => (method === 'get' ? [id] : []))
@@ -198,5 +201,98 @@ describe('the audit log', () => {
     expect(await lines('?actor=pager&to=2000-01-01')).toEqual([])
     const today = new Date().toISOString().slice(0, 10)
     expect(await lines(`?actor=pager&from=${today}&to=${today}`)).toHaveLength(5)
+  })
+})
+
+describe('incidents', () => {
+  it('that cannot be read hide no others', async () => {
+    const logged = vi.spyOn(console, 'error').mockReturnValue()
+    const readable = (await ask('POST', '/incidents', NEW)).json.id
+    const broken = (await ask('POST', '/incidents', NEW)).json.id
+    await bindings.ACCOUNTS.prepare("UPDATE incident_updates SET state = 'unheard_of' WHERE incident = ?")
+      .bind(broken)
+      .run()
+    const listed = (await ask('GET', '/incidents')).json.incidents.map(({ id }: { id: number }) => id)
+    expect([listed.includes(readable), listed.includes(broken)]).toEqual([true, false])
+    // Nor does a page end at it.
+    const page = (await ask('GET', `/incidents?limit=1&before=${broken + 1}`)).json
+    expect(page.incidents.map(({ id }: { id: number }) => id)).toEqual([readable])
+    expect(logged.mock.calls.join()).toContain('incident_unreadable')
+    logged.mockRestore()
+    for (const id of [readable, broken]) expect((await ask('DELETE', `/incidents/${id}`)).status).toBe(200)
+  })
+
+  const NEW = {
+    kind: 'incident',
+    title: 'Late books',
+    components: ['streams'],
+    state: 'investigating',
+    message: 'Why?',
+  }
+
+  it('are posted, updated, listed and removed, with a line in the audit log', async () => {
+    const made = await ask('POST', '/incidents', { ...NEW, title: ' <b>Late</b> books ' })
+    expect(made).toMatchObject({
+      status: 201,
+      json: { title: '<b>Late</b> books', state: 'investigating', closed: null },
+    })
+    const path = `/incidents/${made.json.id}`
+    const update = (state: string) => ask('POST', `${path}/updates`, { state, message: `It is ${state}.` })
+    expect((await update('resolved')).json.closed).toBeGreaterThan(0)
+    const open = await update('monitoring')
+    expect(open.json).toMatchObject({ state: 'monitoring', closed: null })
+    expect(open.json.updates.map(({ state }: { state: string }) => state)).toEqual([
+      'monitoring',
+      'resolved',
+      'investigating',
+    ])
+    const second = await ask('POST', '/incidents', {
+      ...NEW,
+      kind: 'maintenance',
+      state: 'scheduled',
+      starts: 5,
+      ends: 9,
+    })
+    expect(
+      (await ask('POST', `/incidents/${second.json.id}/updates`, { state: 'in_progress', message: 'x', ends: 12 }))
+        .json,
+    ).toMatchObject({ starts: 5, ends: 12 })
+    const idsOf = async (query: string) => {
+      const { incidents, next } = (await ask('GET', `/incidents${query}`)).json
+      return [incidents.map(({ id }: { id: number }) => id), next]
+    }
+    expect(await idsOf('?limit=1')).toEqual([[second.json.id], second.json.id])
+    expect(await idsOf(`?before=${second.json.id}`)).toEqual([[made.json.id], null])
+    expect((await ask('DELETE', path)).status).toBe(200)
+    expect([(await ask('DELETE', path)).status, (await update('resolved')).status]).toEqual([404, 404])
+    const { actor, target, status } = (await lines('?action=updateIncident')).find(
+      (line: { status: number }) => line.status === 200,
+    )
+    expect([actor, target, status]).toEqual(['operator', String(second.json.id), 200])
+    // An id is never used again.
+    await ask('DELETE', `/incidents/${second.json.id}`)
+    expect((await ask('POST', '/incidents', NEW)).json.id).toBe(second.json.id + 1)
+  })
+
+  it('have at most a hundred updates', async () => {
+    const { json } = await ask('POST', '/incidents', NEW)
+    const insert = 'INSERT INTO incident_updates (incident, at, state, message) VALUES (?, 1, ?, ?)'
+    await db.batch(Array.from({ length: 98 }, () => db.prepare(insert).bind(json.id, 'monitoring', 'x')))
+    const update = () => ask('POST', `/incidents/${json.id}/updates`, { state: 'resolved', message: 'y' })
+    expect([(await update()).status, (await update()).status]).toEqual([200, 409])
+    expect((await ask('GET', '/incidents?limit=1')).json.incidents[0].updates).toHaveLength(100)
+  })
+
+  it.each([
+    [{ state: 'scheduled' }, /^state: must be one of investigating/],
+    [{ kind: 'maintenance', state: 'scheduled' }, /^starts: is required/],
+    [{ kind: 'maintenance', state: 'scheduled', starts: 9, ends: 9 }, /^ends: must be after "starts"/],
+    [{ components: ['books'] }, /^components/],
+    [{ message: ' ' }, /^message: must be 1 to 2,000 characters/],
+    [{ title: 'x'.repeat(121) }, /^title: must be 1 to 120 characters/],
+    [{ starts: 1e15 }, /^starts: must be Unix milliseconds/],
+  ])('are not posted with %j', async (change, message) => {
+    const { status, json } = await ask('POST', '/incidents', { ...NEW, ...change })
+    expect([status, json.error_message]).toEqual([400, expect.stringMatching(message)])
   })
 })

@@ -1,9 +1,12 @@
 // Webhook of an account inside its meter: one event per threshold, whatever happens to alarms, objects and receivers.
 
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { describe, expect, it, vi } from 'vitest'
 import { keyHashOf } from '../../../src/core/ids.ts'
+import { MINUTE_MS } from '../../../src/core/time.ts'
+import type { AlertRule } from '../../../src/metering/alerts/alert-rule.ts'
 import type { MeterApi } from '../../../src/metering/meter-api.ts'
 import { PLANS } from '../../../src/metering/plans/plan.ts'
 import { parseThreshold, type Threshold } from '../../../src/metering/webhooks/low-balance.ts'
@@ -88,6 +91,23 @@ async function account(name: string, answer = OK, credits = 100) {
 /** Verification as done by a receiver, with the specification's library. */
 const verified = (secret: string, { headers, body }: Received) => new StandardWebhook(secret).verify(body, headers)
 const idOf = ({ headers }: Received) => headers['webhook-id']
+
+it('reports each stop of automatic top-ups once', async () => {
+  const account = 'stopped-top-up'
+  const received = receiver(account)
+  await meterOf(account).topUpStopped(account, { reason: 'declined', atMs: 1, order: 'W-1-aaaa' })
+  await meterOf(account).setWebhook(order(account))
+  for (const atMs of [7, 7, 8])
+    await meterOf(account).topUpStopped(account, { reason: 'declined', atMs, order: 'W-1-aaaa' })
+  await expect.poll(() => received.length).toBe(2)
+  const bodies = received.map(({ body }) => JSON.parse(body))
+  expect(bodies.map(({ id }) => id).sort()).toEqual(['evt_top_up_7', 'evt_top_up_8'])
+  expect(bodies[0]).toMatchObject({ type: 'top_up.stopped', account, reason: 'declined', order: 'W-1-aaaa' })
+  expect((await events(account)).map(({ type, threshold }) => [type, threshold])).toEqual([
+    ['top_up.stopped', null],
+    ['top_up.stopped', null],
+  ])
+})
 
 describe('a webhook', () => {
   it('gets one signed event per threshold, with its own id', async () => {
@@ -328,5 +348,259 @@ describe('a webhook', () => {
       }
     })
     expect(await events('many')).toHaveLength(100)
+  })
+})
+
+describe('alerts', () => {
+  const { GATEWAY: gateway } = env as unknown as { GATEWAY: { mails(sealed: string): Promise<readonly string[]> } }
+  const errors: AlertRule = {
+    name: 'errors',
+    enabled: true,
+    condition: { type: 'errors', statuses: '5xx', percent: 5, calls: 10, minutes: 5, key: null },
+    webhook: false,
+    addresses: [],
+    cooldownMinutes: 60,
+  }
+  let batches = 0
+  /** Reports calls of this minute, of which some failed, as an isolate does. */
+  const report = (account: string, calls: number, failed: number, number = ++batches, atMs = Date.now()) => {
+    const minute = Math.floor(atMs / MINUTE_MS)
+    const counts = [{ keyHash: K, minute, calls, refused: 0, failed, limited: 0 }]
+    const lease = { v: 1, lease: `alert ${account}`, keyHash: K, usage: [], waiting: 0, forecast: 0, close: false }
+    const log = { source: account, number, calls, rows: [], counts }
+    return meterOf(account).lease({ ...lease, spent: 0, need: 0, log })
+  }
+  const history = async (account: string) => (await meterOf(account).alerts()).history
+  const types = async (account: string) => (await history(account)).map(({ type }) => type)
+  /** Moves the counted calls into the past, and runs the alarm of the meter in a new object. */
+  const later = async (account: string, minutes: number) => {
+    await runInDurableObject(stubOf(account), async (_, { storage }) => {
+      const { text } = storage.sql.exec<{ text: string }>('SELECT minutes AS text FROM account').one()
+      const stored = JSON.parse(text) as { rows: [number, ...unknown[]][] }
+      const rows = stored.rows.map(([minute, ...row]) => [minute - minutes, ...row])
+      storage.sql.exec('UPDATE account SET minutes = ?', JSON.stringify({ ...stored, rows }))
+      storage.sql.exec('UPDATE alert_rules SET fired = fired - ?', minutes * MINUTE_MS)
+      await storage.setAlarm(Date.now() + 60_000)
+    })
+    await evictDurableObject(stubOf(account))
+    await runDurableObjectAlarm(stubOf(account))
+  }
+  /** An account with a confirmed address. */
+  const addressed = async (account: string, sealed = account) => {
+    await meterOf(account).grantCredits('g', 100 * CREDIT)
+    const address = { id: `adr_${account}`, sealed, digest: 'd', token: 't' }
+    expect(await meterOf(account).addAlertAddress(address)).toBe(null)
+    expect(await meterOf(account).confirmAlertAddress(address.id, 't')).toBe(true)
+    return [address.id]
+  }
+
+  it('about errors fire once, survive a restart, are repeated after the cooldown, and are resolved', async () => {
+    const { received, secret } = await account('errors')
+    const addresses = await addressed('errors')
+    await meterOf('errors').putAlertRule('errors', null, { ...errors, webhook: true, addresses })
+    await report('errors', 9, 9)
+    expect(await types('errors')).toEqual([])
+    await report('errors', 1, 0, ++batches)
+    // The same batch again, because its response was lost.
+    await report('errors', 1, 0, batches)
+    await evictDurableObject(stubOf('errors'))
+    await report('errors', 100, 50)
+    expect(await types('errors')).toEqual(['alert.fired'])
+    await runDurableObjectAlarm(stubOf('errors'))
+    await expect
+      .poll(async () => (await history('errors'))[0]!.deliveries.map(({ state }) => state))
+      .toEqual(['delivered', 'delivered'])
+    const [fired] = received.map(({ body }) => JSON.parse(body))
+    expect(fired).toMatchObject({ type: 'alert.fired', account: 'errors', name: 'errors' })
+    expect(fired.message).toBe('9 of 10 calls in 5 minutes had status 5xx (90.0%).')
+    expect(verified(secret, received[0] as Received)).toMatchObject({ id: fired.id })
+    expect((await gateway.mails('errors')).map((body) => JSON.parse(body))).toEqual([fired])
+    await later('errors', 2)
+    expect(await types('errors')).toEqual(['alert.fired'])
+    await runInDurableObject(stubOf('errors'), (_, { storage }) => {
+      storage.sql.exec('UPDATE alert_rules SET fired = fired - ?', 60 * MINUTE_MS)
+    })
+    await evictDurableObject(stubOf('errors'))
+    await report('errors', 1, 1)
+    expect(await types('errors')).toEqual(['alert.fired', 'alert.fired'])
+    await later('errors', 6)
+    await later('errors', 6)
+    expect(await types('errors')).toEqual(['alert.resolved', 'alert.fired', 'alert.fired'])
+  })
+
+  it('wake the meter until they are resolved, and write nothing that a report does not write', async () => {
+    await meterOf('quiet').grantCredits('g', 100 * CREDIT)
+    await meterOf('quiet').setWebhook(order('quiet'))
+    await meterOf('quiet').putAlertRule('quiet', null, { ...errors, webhook: true })
+    const written = () =>
+      runInDurableObject(stubOf('quiet'), async (object, { storage }) => {
+        const rows = storage.sql.exec<{ changes: number }>('SELECT total_changes() AS changes').one().changes
+        return { rows, object }
+      })
+    await report('quiet', 100, 0)
+    const before = await written()
+    await report('quiet', 100, 0)
+    expect((await written()).rows - before.rows).toBe(1)
+    await report('quiet', 100, 100)
+    await runDurableObjectAlarm(stubOf('quiet'))
+    const alarmMs = await runInDurableObject(stubOf('quiet'), (_, { storage }) => storage.getAlarm())
+    expect(alarmMs! - Date.now()).toBeLessThanOrEqual(MINUTE_MS)
+  })
+
+  it('about credits fire at the threshold, and again after a top-up', async () => {
+    const addresses = await addressed('credits')
+    const condition = { type: 'credits_below', threshold: '20%' } as const
+    await meterOf('credits').putAlertRule('credits', null, { ...errors, condition, addresses })
+    await spend('credits', 79)
+    expect(await types('credits')).toEqual([])
+    await spend('credits', 1)
+    await spend('credits', 1)
+    expect(await types('credits')).toEqual(['alert.fired'])
+    await meterOf('credits').grantCredits('more', 100 * CREDIT)
+    await spend('credits', 100)
+    expect(await types('credits')).toEqual(['alert.fired', 'alert.resolved', 'alert.fired'])
+    const messages = (await history('credits')).map(({ message }) => message)
+    expect(messages[2]).toBe('20 credits are left; the alert is set to 20%.')
+  })
+
+  it('about the end of the credits use the rate of the account', async () => {
+    const addresses = await addressed('ending')
+    await spend('ending', 50)
+    const condition = { type: 'credits_end', days: 7 } as const
+    await meterOf('ending').putAlertRule('ending', null, { ...errors, condition, addresses })
+    await runDurableObjectAlarm(stubOf('ending'))
+    expect(await history('ending')).toMatchObject([{ type: 'alert.fired' }])
+    expect((await history('ending'))[0]!.message).toMatch(/^At the current rate, the credits end on \d{4}-\d\d-\d\d\.$/)
+  })
+
+  it('are retried as webhooks are, and stop for an address that unsubscribed or was removed', async () => {
+    const addresses = await addressed('mailed', 'refused')
+    const rule = await meterOf('mailed').putAlertRule('mailed', null, { ...errors, addresses })
+    if (typeof rule === 'string') throw new Error(rule)
+    const tested = await meterOf('mailed').testAlertRule(rule.id)
+    expect(tested).toMatchObject({ type: 'alert.test', deliveries: [{ state: 'due', attempts: 1, last: 'refused' }] })
+    expect(await meterOf('mailed').testAlertRule(rule.id)).toBeGreaterThan(0)
+    expect(await meterOf('mailed').unsubscribeAlertAddress(addresses[0]!)).toBe(true)
+    expect((await history('mailed'))[0]!.deliveries).toMatchObject([{ state: 'given_up' }])
+    await report('mailed', 10, 10)
+    expect(await history('mailed')).toMatchObject([{ type: 'alert.fired', deliveries: [] }, { type: 'alert.test' }])
+    expect(await meterOf('mailed').removeAlertAddress(addresses[0]!)).toBe(true)
+    expect((await meterOf('mailed').alerts()).rules).toMatchObject([{ addresses: [] }])
+  })
+
+  it('ask an address at most once per hour, and never again after it unsubscribed, also if it is added again', async () => {
+    const meter = meterOf('asked')
+    const added = (id: string) => ({ id, sealed: 's', digest: 'd', token: 't' })
+    const hourLater = () =>
+      runInDurableObject(stubOf('asked'), (_, { storage }) => {
+        storage.sql.exec('UPDATE alert_addresses SET requested = requested - 3600000')
+      })
+    expect(await meter.addAlertAddress(added('adr_1'))).toBe(null)
+    expect(await meter.renewAlertAddress('adr_1', 'new')).toBe('too_soon')
+    expect(await meter.removeAlertAddress('adr_1')).toBe(true)
+    expect(await meter.removeAlertAddress('adr_1')).toBe(false)
+    expect(await meter.confirmAlertAddress('adr_1', 't')).toBe(false)
+    expect((await meter.alerts()).addresses).toEqual([])
+    expect(await meter.addAlertAddress(added('adr_2'))).toBe('too_soon')
+    await hourLater()
+    expect(await meter.addAlertAddress(added('adr_2'))).toBe(null)
+    expect(await meter.confirmAlertAddress('adr_2', 't')).toBe(true)
+    // By the link in an e-mail from before it was removed.
+    expect(await meter.unsubscribeAlertAddress('adr_1')).toBe(true)
+    expect((await meter.alerts()).addresses).toMatchObject([{ id: 'adr_2', state: 'unsubscribed' }])
+    await hourLater()
+    expect(await meter.renewAlertAddress('adr_2', 'new')).toBe('unsubscribed')
+    expect(await meter.addAlertAddress(added('adr_3'))).toBe('unsubscribed')
+    expect(await meter.removeAlertAddress('adr_2')).toBe(true)
+    expect(await meter.addAlertAddress(added('adr_3'))).toBe('unsubscribed')
+    const left = await runInDurableObject(stubOf('asked'), (object, { storage }) => {
+      const rows = `INSERT INTO alert_addresses (id, sealed, digest, requested, state, removed)
+        SELECT 'adr_old' || value, '', 'old' || value, 0, 'confirmed', 0 FROM json_each(?)`
+      storage.sql.exec(rows, JSON.stringify(Array.from({ length: 1_010 }, (_, i) => i)))
+      const more = object as unknown as MeterApi
+      return Promise.all([more.addAlertAddress({ ...added('adr_4'), digest: 'e' }), more.removeAlertAddress('adr_4')])
+    })
+    expect(left).toEqual([null, true])
+    const { rows, sealed } = await runInDurableObject(stubOf('asked'), (_, { storage }) =>
+      storage.sql
+        .exec<{ rows: number; sealed: number }>(
+          "SELECT count(*) AS rows, sum(sealed <> '') AS sealed FROM alert_addresses",
+        )
+        .one(),
+    )
+    expect([rows, sealed]).toEqual([1_000, 0])
+    expect(await meter.addAlertAddress(added('adr_3'))).toBe('unsubscribed')
+  })
+
+  it('send at most 20 e-mails per hour, confirmations included', async () => {
+    const addresses = await addressed('often')
+    const condition = { type: 'credits_below', threshold: '50' } as const
+    await meterOf('often').putAlertRule('often', null, { ...errors, condition, addresses })
+    await runInDurableObject(stubOf('often'), async (object) => {
+      const meter = object as unknown as MeterApi
+      for (let i = 0; i < 15; i++) {
+        await spendOf(meter, 'k', 60 * CREDIT)
+        await meter.grantCredits(`often ${i}`, 60 * CREDIT)
+      }
+    })
+    const deliveries = (await history('often')).flatMap((alert) => alert.deliveries)
+    expect(deliveries).toHaveLength(30)
+    expect(deliveries.filter(({ state }) => state !== 'given_up')).toHaveLength(19)
+    expect(deliveries[0]).toMatchObject({ state: 'given_up', attempts: 0, last: expect.stringContaining('per hour') })
+    const next = { id: 'adr_2', sealed: 's', digest: 'other', token: 't' }
+    expect(await meterOf('often').addAlertAddress(next)).toBe('mail_limit')
+  })
+
+  it('about a key follow its rotation, and keep a bounded history', async () => {
+    const addresses = await addressed('rotated')
+    const condition = { type: 'rate_limited', calls: 1, minutes: 5, key: K } as const
+    await meterOf('rotated').putAlertRule('rotated', null, { ...errors, condition, addresses })
+    const heir = keyHashOf('heir')
+    await meterOf('rotated').replaceKey(K, heir)
+    expect((await meterOf('rotated').alerts()).rules).toMatchObject([{ condition: { key: heir } }])
+    const below = { type: 'credits_below', threshold: '50' } as const
+    await meterOf('rotated').putAlertRule('rotated', null, { ...errors, condition: below, addresses })
+    const mails = await runInDurableObject(stubOf('rotated'), async (object, { storage }) => {
+      const meter = object as unknown as MeterApi
+      for (let i = 0; i < 80; i++) {
+        await spendOf(meter, 'k', 60 * CREDIT)
+        await meter.grantCredits(`rotated ${i}`, 60 * CREDIT)
+      }
+      return storage.sql.exec<{ count: number }>('SELECT count(*) AS count FROM alert_mails').one().count
+    })
+    expect(await history('rotated')).toHaveLength(100)
+    // Those of the last hundred alerts, and earlier ones that count for the limits.
+    expect(mails).toBeLessThanOrEqual(100 + 20)
+  })
+
+  it('have bounded rules and addresses, and links that work once, for seven days', async () => {
+    const addresses = await addressed('bounded')
+    for (let i = 0; i < 9; i++) {
+      const address = { id: `adr_${i}`, sealed: 's', digest: `d${i}`, token: 't' }
+      expect(await meterOf('bounded').addAlertAddress(address)).toBe(null)
+    }
+    const more = { id: 'adr_more', sealed: 's', digest: 'more', token: 't' }
+    expect(await meterOf('bounded').addAlertAddress(more)).toBe('too_many')
+    expect(await meterOf('bounded').addAlertAddress({ ...more, digest: 'd' })).toBe('exists')
+    for (let i = 0; i < 20; i++)
+      expect(await meterOf('bounded').putAlertRule('bounded', null, { ...errors, addresses })).toMatchObject({
+        id: expect.stringMatching(/^alr_/),
+      })
+    const put = (over: object) => meterOf('bounded').putAlertRule('bounded', null, { ...errors, addresses, ...over })
+    expect(await put({})).toBe('too_many')
+    expect(await put({ webhook: true })).toBe('no_webhook')
+    expect(await put({ addresses: ['adr_none'] })).toBe('unknown_address')
+    expect(await meterOf('bounded').putAlertRule('bounded', 'alr_none', errors)).toBe('unknown')
+    expect(await meterOf('bounded').confirmAlertAddress('adr_0', 'wrong')).toBe(false)
+    expect(await meterOf('bounded').confirmAlertAddress('adr_0', 't')).toBe(true)
+    expect(await meterOf('bounded').confirmAlertAddress('adr_0', 't')).toBe(false)
+    expect(await meterOf('bounded').renewAlertAddress('adr_0', 'new')).toBe('confirmed')
+    await runInDurableObject(stubOf('bounded'), (_, { storage }) => {
+      storage.sql.exec("UPDATE alert_addresses SET requested = requested - 7 * 86400000 - 1 WHERE id = 'adr_1'")
+    })
+    expect(await meterOf('bounded').confirmAlertAddress('adr_1', 't')).toBe(false)
+    expect(await meterOf('bounded').renewAlertAddress('adr_1', 'new')).toEqual({ sealed: 's' })
+    expect(await meterOf('bounded').confirmAlertAddress('adr_1', 't')).toBe(false)
+    expect(await meterOf('bounded').confirmAlertAddress('adr_1', 'new')).toBe(true)
   })
 })

@@ -303,7 +303,7 @@ describe('the chain', () => {
 
   it('begins anew where it is another one, and an ABI does not', () => {
     const before = { topic: 'evm_logs', ...filter('a'), abi_file: {} } as unknown as StoredPipeline
-    expect(changesOf(before, { ...before, ...filter('b') })).toEqual(['start'])
+    expect(changesOf(before, { ...before, ...filter('b') })).toEqual(['chain'])
     expect(changesOf(before, { ...before, abi_file: { abi: [] } })).toEqual(['rows'])
   })
 })

@@ -2,6 +2,7 @@
 // height alone.
 
 import { text } from 'node:stream/consumers'
+import { Ledger } from '../../../src/devnet/evm/ledger.ts'
 import { handleEvm } from '../../../src/devnet/evm/rpc.ts'
 import type { Block, UserFill } from '../../../src/protocol/feed/block.ts'
 import { EXAMPLE_FILL } from '../../../src/relay/channels/fills.ts'
@@ -45,8 +46,9 @@ export async function startEvmNode(): Promise<EvmNode> {
   let timeMs = BEGUN_MS
   const server = await startServer(async (request, response) => {
     const asked: unknown = JSON.parse(await text(request))
-    const exchange = { seed: 7, vaults: [{ createdMs: BEGUN_MS }], block: { timeMs } }
-    response.setHeader('content-type', 'application/json').end(JSON.stringify(handleEvm(exchange, asked)))
+    const origin = { seed: 7, vaults: [{ createdMs: BEGUN_MS }], block: { timeMs } }
+    const answer = await handleEvm({ origin, ledger: new Ledger() }, asked)
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(answer))
   })
   return {
     url: `${server.url}/`,

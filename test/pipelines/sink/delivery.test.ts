@@ -3,6 +3,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { toChunks } from '../../../src/core/chunks.ts'
+import { planBackfill } from '../../../src/pipelines/backfill.ts'
 import type { DeliveryResult } from '../../../src/pipelines/destinations/batch.ts'
 import { FatalPipelineError } from '../../../src/pipelines/pipeline.ts'
 import { Assembler } from '../../../src/pipelines/sink/batch-assembler.ts'
@@ -716,6 +717,41 @@ describe('a record that changes', () => {
     }
     expect(await delivery.turn()).toBe(0)
     expect(delivery.state).toMatchObject({ at: null, confirmed: null, batches: 0, flight: null })
+    // Its rows arrived and were billed, so a backfill leaves them out.
+    expect(delivery.state.earlier).toEqual([{ from: FIRST, to: FIRST + 3 }])
+  })
+
+  // PIPE-36
+  it('remembers what it read before each restart, which a backfill leaves out, unless the chain is another one', async () => {
+    const world = new World()
+    world.end = null
+    // The world expects every height from the first one.
+    const save = () => undefined
+    let height = 0
+    const begin = async () => ({ place: { height }, epoch: null, timeMs: 0, fold: null })
+    const delivery = world.delivery({ save, begin })
+    const readTo = async (start: number, head: number) => {
+      height = start
+      world.head = head
+      for (let waitMs: number | null = 0; waitMs === 0; ) waitMs = await delivery.turn()
+      expect(delivery.state).toMatchObject({ first: start, confirmed: { height: head } })
+    }
+    await readTo(FIRST, FIRST + 5)
+    delivery.applyDesired(RUNNING, 'start')
+    const first = { from: FIRST, to: FIRST + 5 }
+    expect(delivery.state).toMatchObject({ first: null, earlier: [first] })
+    await readTo(FIRST + 20, FIRST + 25)
+    delivery.applyDesired(RUNNING, 'start')
+    delivery.applyDesired(RUNNING, 'start')
+    const { earlier } = delivery.state
+    expect(earlier).toEqual([first, { from: FIRST + 20, to: FIRST + 25 }])
+    const known = { first: FIRST + 40, height: null, backfilled: earlier }
+    expect(planBackfill({ from: FIRST + 3, to: FIRST + 22 }, known, false)).toEqual({
+      ok: true,
+      value: { from: FIRST + 6, to: FIRST + 19 },
+    })
+    delivery.applyDesired(RUNNING, 'chain')
+    expect(delivery.state).toMatchObject({ at: null, earlier: [] })
   })
 
   // PIPE-10

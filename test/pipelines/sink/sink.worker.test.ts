@@ -469,6 +469,82 @@ describe('before it is saved', () => {
   })
 })
 
+// PIPE-35
+it('shows the newest rows of a pipeline that does not exist', async () => {
+  const preview = (over: Partial<Pipeline> = {}) =>
+    sinkOf('check/acme').preview({ v, pipeline: pipeline('preview/acme', over) })
+  const all = await preview()
+  expect(all).toMatchObject({ fault: null, blocks: { to: expect.any(Number) } })
+  expect(all.texts).toHaveLength(Math.min(10, all.read))
+  const rows = all.texts.map((text) => JSON.parse(text))
+  expect(rows.map(({ _height }) => _height)).toEqual(rows.map(({ _height }) => _height).toSorted((a, b) => a - b))
+  expect(rows.at(-1)).toMatchObject({ _kind: 'row', _key: expect.any(String), coin: expect.any(String) })
+  const one = { out: `SELECT _key, tid FROM fills WHERE tid = ${rows.at(-1).tid}` }
+  const some = await preview({ transforms: one })
+  expect(some.texts.map((text) => JSON.parse(text).tid)).toEqual(some.texts.map(() => rows.at(-1).tid))
+  expect([some.texts.length > 0, some.read >= all.read]).toEqual([true, true])
+  expect(await preview({ transforms: { out: "SELECT 'x' AS _key FROM fills" } })).toMatchObject({
+    texts: [],
+    fault: { path: 'transforms.out', message: expect.stringMatching(/^_key is "x"/) },
+  })
+  expect(await preview({ topic: 'order_updates' })).toMatchObject({ fault: { path: 'filter' } })
+  // One at a time of an account.
+  const both = await Promise.all([preview(), preview()])
+  expect(both.filter(({ wait }) => wait === undefined)).toHaveLength(1)
+  expect(await preview()).toEqual(all)
+})
+
+// PIPE-36
+it('a backfill delivers past rows next to its pipeline, through kills, and the pipeline goes on where it was', async () => {
+  await apply('pipe_live', { execution_start_from: '106' })
+  await reached('pipe_live', head)
+  const { first, height } = await sinkOf('pipe_live').status()
+  expect([first, height]).toEqual([106, head])
+  const survey = (over: object = {}, of: Partial<Pipeline> = {}) =>
+    sinkOf('check/acme').survey({
+      v,
+      pipeline: pipeline('survey/acme', of),
+      from: '',
+      to: '',
+      isAgain: false,
+      isSampled: true,
+      delivered: { first: 106, height, backfilled: [] },
+      ...over,
+    })
+  const blocks = { from: 101, to: 105 }
+  const estimate = { rows: 5, most: 5, isExact: true, ms: expect.any(Number) }
+  expect(await survey()).toEqual({ v, range: blocks, estimate, fault: null })
+  const half = { transforms: { out: 'SELECT * FROM fills WHERE tid % 2 = 0' }, filter: { type: 'allFills' } }
+  expect(await survey({}, half)).toMatchObject({ estimate: { rows: 2 } })
+  // The time of a block is 70 ms per height.
+  const at = (ms: number) => new Date(ms).toISOString()
+  expect(await survey({ from: at(102 * 70), to: at(104 * 70 + 1), isSampled: false })).toMatchObject({
+    range: { from: 102, to: 104 },
+    estimate: null,
+  })
+  expect(await survey({ from: 'earliest', to: 'latest', isAgain: true })).toMatchObject({ range: { to: head } })
+  expect(await survey({ from: '106' })).toMatchObject({ range: null, fault: { path: 'from' } })
+  expect(await survey({ from: at(9e11) })).toMatchObject({ fault: { message: expect.stringMatching(/newest block/) } })
+  expect(await survey({}, { transforms: { out: 'SELECT json(coin) AS coin FROM fills' } })).toMatchObject({
+    fault: { path: 'transforms.out' },
+  })
+  const bounds = { execution_start_from: '101', execution_stop_from: '105', execution_mode: 'bounded' } as const
+  receiver('pipe_past').answer = () => new Response('no', { status: 503 })
+  await apply('pipe_past', bounds)
+  await vi.waitFor(async () => expect((await sinkOf('pipe_past').status()).lastError).not.toBeNull())
+  await kill('pipe_past')
+  receiver('pipe_past').answer = () => new Response('ok')
+  await feeder.acked(block())
+  await reached('pipe_live', head)
+  await apply('pipe_past', { ...bounds, revision: 2 })
+  await reached('pipe_past', 105)
+  expect((await sinkOf('pipe_past').status()).phase).toBe('finished')
+  const all = Array.from({ length: head - 100 }, (_, i) => 101 + i)
+  expect([...heights('pipe_past'), ...heights('pipe_live')]).toEqual(all)
+  // Both have the same keys for the same rows, so that a table has each once.
+  expect(rowsOf('pipe_past')[0]!._key).toMatch(/^101:101:/)
+})
+
 describe('an account', () => {
   const ROW = 100
   const spentBy = async (account: string) => (await meterOf(live, account, null).balance()).spent

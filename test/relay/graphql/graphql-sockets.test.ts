@@ -114,6 +114,18 @@ const subscribe = (query: string, id = '1', more: object = {}) => ({
   payload: { query, ...more },
 })
 
+// WS-161, WS-162
+it('limits a stream token to its channels and subscriptions', async () => {
+  const token = { coins: null, channels: ['trades'], expires: Number.MAX_SAFE_INTEGER, holder: 'a' }
+  gateway = { enter: async () => ({ ok: true, value: { ...identity, token } }) }
+  const wire = await opened()
+  await wire.say(subscribe(FILLS))
+  expect(wire.codes()).toEqual(['FORBIDDEN', 'complete'])
+  const trades = (id: number) => subscribe('subscription { trades(coin: "BTC") { data { px } } }', `trades ${id}`)
+  await wire.say(...Array.from({ length: 17 }, (_, id) => trades(id)))
+  expect(wire.codes()).toEqual(['RATE_LIMITED', 'complete'])
+})
+
 describe('a key', () => {
   // GQL-2, GQL-4
   it.each([

@@ -1,7 +1,12 @@
 import { expect, test } from 'vitest'
 import { keyHashOf } from '../../../src/core/ids.ts'
+import type { LogBatch } from '../../../src/metering/request-log/log-api.ts'
+import { Accounts } from '../../../src/relay/minutes/account.ts'
 import { MeterClient } from '../../../src/relay/minutes/meter-client.ts'
 import { dueCharge, type Minutes, mustPay, restoredMinutes } from '../../../src/relay/minutes/minutes.ts'
+import { closeStatus } from '../../../src/relay/sockets/close-status.ts'
+import { Connection } from '../../../src/relay/sockets/connection.ts'
+import { identityOf } from '../../kit/identity.ts'
 import { ModelStreams } from '../../metering/streams/model-streams.ts'
 
 const PRICE = 1_000_000
@@ -65,6 +70,8 @@ function lineThatBreaks(relay = 'r', meter = new ModelStreams(1e15)) {
           const charge = dueCharge(relay, minutes, clock.nowMs)
           return charge === null ? [] : [{ minutes, charge }]
         }),
+      log: () => null,
+      onLogged: () => undefined,
       onReply: () => undefined,
       onFailure: () => undefined,
     },
@@ -87,6 +94,71 @@ test('all started minutes are requested at once', async () => {
   await reportAndSettle()
   expect(meter.charges).toHaveLength(2_402)
   expect(line.isIdle).toBe(true)
+})
+
+test('events of sockets are logged once, with a report that is stored or after 15 s, and keep the relay awake', async () => {
+  const clock = { nowMs: 1_000 }
+  const meter = new ModelStreams(1e15)
+  const taken: LogBatch[] = []
+  let isAway = false
+  const accounts = new Accounts({
+    relay: 'r',
+    life: 1,
+    clock,
+    exchange: async (_, report) => {
+      if (isAway) throw new Error('away')
+      if (report.log !== undefined) taken.push(report.log)
+      return meter.take(report, clock.nowMs)
+    },
+    refreshCallers: () => undefined,
+  })
+  const account = accounts.of('acme')
+  const identity = identityOf('enterprise', ['stream'], 'acme')
+  const sink = { send: () => undefined, close: () => undefined }
+  const connection = new Connection('c', { identity, terms: 0 }, sink, clock, () => undefined)
+  account.add(connection)
+  account.log(connection, { type: 'connect', status: 101, code: '' })
+  account.report()
+  await account.settled()
+  expect([taken.length, accounts.hasPendingEvents]).toEqual([0, true])
+  clock.nowMs += 15_000
+  isAway = true
+  account.tick()
+  await account.settled()
+  isAway = false
+  account.tick()
+  await account.settled()
+  const event = { keyHash: 'k', product: 'stream', ms: null, micro: 0, requestId: '', code: '' }
+  const connect = { ...event, atMs: 1_000, type: 'connect', status: 101 }
+  expect(taken).toEqual([{ source: 'r 1000', number: 1, calls: 1, rows: [connect], counts: expect.any(Array) }])
+  expect(accounts.hasPendingEvents).toBe(false)
+  account.log(connection, { type: 'close', status: 200, code: '' })
+  account.remove(connection)
+  await account.settled()
+  expect(taken[1]).toMatchObject({ number: 2, rows: [{ type: 'close', atMs: 16_000 }] })
+  expect(account.isIdle).toBe(true)
+  // A meter that is away for ten minutes does not keep a relay awake.
+  isAway = true
+  account.log(connection, { type: 'close', status: 200, code: '' })
+  for (let i = 0; i < 64; i++, clock.nowMs += 10_000) {
+    expect(accounts.hasPendingEvents).toBe(i < 62)
+    account.tick()
+    await account.settled()
+  }
+})
+
+test.each([
+  [1000, 200],
+  [1006, 200],
+  [3999, 200],
+  [4402, 402],
+  [4408, 408],
+  [1008, 429],
+  [1009, 413],
+  [1011, 500],
+  [1012, 503],
+])('a close with %i counts as %i', (code, status) => {
+  expect(closeStatus(code)).toBe(status)
 })
 
 test('a new report right after a reply is sent at once', async () => {

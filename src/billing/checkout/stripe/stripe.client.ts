@@ -3,11 +3,12 @@
 
 import * as z from 'zod'
 import { formatCredits } from '../../../core/amount.ts'
-import { readBoundedText } from '../../../core/bounded-text.ts'
-import { err, ok, type Result } from '../../../core/result.ts'
+import { err, ok } from '../../../core/result.ts'
 import { constantTimeEqual } from '../../../core/secret.ts'
 import type { Provider } from '../checkout-api.ts'
 import type { Purchase } from '../purchase.ts'
+import { cancelChargeOf } from './stripe-cards.client.ts'
+import { callStripe, type StripePorts } from './stripe-http.client.ts'
 
 /** Maximum difference between an event's timestamp and our clock, in either direction. */
 const TOLERANCE_SECONDS = 300
@@ -36,16 +37,6 @@ function isInTime({ time }: StripeSignature, nowMs: number): boolean {
   return Math.abs(nowMs / 1000 - Number(time)) <= TOLERANCE_SECONDS
 }
 
-export interface StripePorts {
-  readonly secretKey: string
-  readonly apiUrl: string
-  readonly publicUrl: string
-}
-
-export const STRIPE_API = 'https://api.stripe.com'
-const TIMEOUT_MS = 10_000
-const RESPONSE_MAX_BYTES = 256 * 1024
-
 const Session = z.looseObject({ id: z.string().regex(/^cs_\w{1,250}$/), url: z.url({ protocol: /^https?$/ }) })
 const Status = z.looseObject({ status: z.string().nullable() })
 
@@ -55,17 +46,26 @@ export function stripe(ports: StripePorts): Provider {
     start: async (order) => {
       if (ports.secretKey === '') return err('STRIPE_SECRET_KEY is not set')
       const form = sessionForm(order, ports.publicUrl)
-      const session = await call(ports, 'POST', '/v1/checkout/sessions', Session, form, `weir-${order.number}`)
-      return session.ok ? ok({ reference: session.value.id, url: session.value.url }) : session
+      const session = await callStripe(ports, {
+        method: 'POST',
+        path: '/v1/checkout/sessions',
+        schema: Session,
+        form,
+        idempotencyKey: `weir-${order.number}`,
+      })
+      return session.ok ? ok({ reference: session.value.id, url: session.value.url }) : err(session.error.text)
     },
-    cancel: async ({ reference }) => {
+    cancel: async (order) => {
+      const { reference, mandate } = order
+      if (mandate !== null) return cancelChargeOf(ports, order)
       if (reference === null) return ok(undefined)
       const path = `/v1/checkout/sessions/${encodeURIComponent(reference)}`
-      const expired = await call(ports, 'POST', `${path}/expire`, Status, new URLSearchParams())
+      const form = new URLSearchParams()
+      const expired = await callStripe(ports, { method: 'POST', path: `${path}/expire`, schema: Status, form })
       if (expired.ok) return ok(undefined)
-      const found = await call(ports, 'GET', path, Status)
+      const found = await callStripe(ports, { method: 'GET', path, schema: Status })
       if (found.ok && found.value.status === 'expired') return ok(undefined)
-      return err(`Stripe did not expire its session, which may still be paid: ${expired.error}`)
+      return err(`Stripe did not expire its session, which may still be paid: ${expired.error.text}`)
     },
   }
 }
@@ -89,40 +89,6 @@ function sessionForm({ number, account, micro, minor, currency }: Purchase, publ
       [`payment_intent_data[metadata][${name}]`, value],
     ]),
   ] as [string, string][])
-}
-
-/** Errors contain only status and code, because Stripe's message may quote a key. */
-async function call<T>(
-  { secretKey, apiUrl }: StripePorts,
-  method: 'GET' | 'POST',
-  path: string,
-  schema: z.ZodType<T>,
-  form?: URLSearchParams,
-  idempotencyKey?: string,
-): Promise<Result<T, string>> {
-  try {
-    const response = await fetch(`${apiUrl}${path}`, {
-      method,
-      headers: {
-        authorization: `Bearer ${secretKey}`,
-        ...(form && { 'content-type': 'application/x-www-form-urlencoded' }),
-        ...(idempotencyKey && { 'idempotency-key': idempotencyKey }),
-      },
-      ...(form && { body: form.toString() }),
-      redirect: 'manual',
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-    })
-    const read = await readBoundedText(response.body, RESPONSE_MAX_BYTES)
-    const json: unknown = 'text' in read ? JSON.parse(read.text) : null
-    if (response.ok) {
-      const answer = schema.safeParse(json)
-      return answer.success ? ok(answer.data) : err('Stripe returned an undocumented response')
-    }
-    const refusal = z.looseObject({ error: z.looseObject({ type: z.string().regex(/^\w{1,64}$/) }) }).safeParse(json)
-    return err(`Stripe returned ${response.status}${refusal.success ? ` (${refusal.data.error.type})` : ''}`)
-  } catch {
-    return err('Stripe was unreachable or closed the connection')
-  }
 }
 
 /** True if Stripe signed this body recently. */

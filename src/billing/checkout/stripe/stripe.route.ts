@@ -6,10 +6,12 @@ import { Hono } from 'hono'
 import * as z from 'zod'
 import { readText } from '../../../core/body.ts'
 import type { Failure } from '../../../core/failure.ts'
+import { AccountId } from '../../../core/ids.ts'
 import { parseJson } from '../../../core/json.ts'
 import { parseWith } from '../../../core/validation-errors.ts'
 import { restFailure } from '../../../protocol/failure-wire.ts'
 import { REQUEST_ID_HEADER } from '../../../protocol/request-id.ts'
+import type { CardEvent } from '../auto-top-up.ts'
 import type { CheckoutEvents } from '../checkout-api.ts'
 import type { PaymentUpdate } from '../purchase.ts'
 import { isSigned } from './stripe.client.ts'
@@ -29,6 +31,8 @@ const Charge = z.looseObject({ metadata: Order, amount_refunded: z.int(), ...Sum
 const StripeEvent = z.looseObject({
   id: z.string().regex(/^evt_\w{1,250}$/),
   type: z.string().regex(/^[a-z0-9_.]{1,100}$/),
+  /** Unix seconds. */
+  created: z.int(),
   data: z.looseObject({ object: z.unknown() }),
 })
 type StripeEvent = z.infer<typeof StripeEvent>
@@ -51,6 +55,31 @@ function paymentUpdateOf({ type, data: { object } }: StripeEvent): PaymentUpdate
     default:
       return null
   }
+}
+
+const OfTopUp = z.looseObject({ metadata: z.looseObject({ top_up: AccountId }) })
+const Named = z.looseObject({ id: z.string().max(255) })
+const Mandate = z.looseObject({ payment_method: z.string().max(255), status: z.string() })
+
+/** Null: not an event of a saved card. Payments on a page have PaymentIntents too, without the mark of a top-up. */
+function cardEventOf({ type, created, data: { object } }: StripeEvent): CardEvent | null {
+  const topUp = OfTopUp.safeParse(object)
+  if (topUp.success && type.startsWith('payment_intent.'))
+    return { kind: 'charge', account: topUp.data.metadata.top_up }
+  const named = Named.safeParse(object)
+  if (topUp.success && named.success && type === 'checkout.session.completed')
+    return {
+      kind: 'setup',
+      account: topUp.data.metadata.top_up,
+      session: named.data.id,
+      completedMs: created * 1000,
+    }
+  if (named.success && type === 'payment_method.detached') return { kind: 'card_gone', method: named.data.id }
+  if (named.success && type === 'customer.deleted') return { kind: 'customer_gone', customer: named.data.id }
+  const mandate = Mandate.safeParse(object)
+  if (mandate.success && type === 'mandate.updated' && mandate.data.status === 'inactive')
+    return { kind: 'card_gone', method: mandate.data.payment_method }
+  return null
 }
 
 function refundUpdateOf(object: unknown): PaymentUpdate | null {
@@ -87,7 +116,8 @@ export function stripeRoutes({ events, webhookSecret, requestId, now }: StripeRo
     if (!(await isSigned(text.value, headers.get('stripe-signature'), webhookSecret, now()))) return refuse(UNSIGNED)
     const read = parseWith(StripeEvent, parseJson(text.value))
     if (!read.ok) return refuse({ kind: 'bad_field', issues: read.error })
-    const event = { id: read.value.id, type: read.value.type, update: paymentUpdateOf(read.value) }
+    const { id, type } = read.value
+    const event = { id, type, update: paymentUpdateOf(read.value), card: cardEventOf(read.value) }
     const outcome = await events.handle(event)
     return Response.json({ received: true, outcome }, { headers: { [REQUEST_ID_HEADER]: requestId() } })
   })

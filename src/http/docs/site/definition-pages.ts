@@ -1,9 +1,12 @@
 // Writes a page for each type of `POST /info`, each channel of /ws and each REST endpoint. The sources of a page are
 // the definition, the comment of its file, and the paragraphs of docs/ that name it.
 
-import { type GraphQLOutputType, getNamedType, isObjectType } from 'graphql'
+import { subscriptionText } from '../../../console/playground/selection.ts'
+import { callSamples, postSamples, subscribeSamples } from '../../../console/requests/code-samples.ts'
+import type { RequestType } from '../../../console/requests/request-form.ts'
 import { parseWith } from '../../../core/validation-errors.ts'
 import type { AnyQuery } from '../../../info/query.ts'
+import { USER } from '../../../protocol/info/examples.ts'
 import { type AnyChannel, publishedFrame } from '../../../relay/channel.ts'
 import { graphqlSchema } from '../../../relay/graphql/schema.ts'
 import type { Operation } from '../../operation.ts'
@@ -18,9 +21,23 @@ import {
 } from '../definition-text.ts'
 import { INFO_REFUSALS, typeDocumentPath } from '../openapi.ts'
 import { OPERATION_REFUSALS, operationText, refusalStatuses } from '../openapi-operations.ts'
-import { callCode, postCode, subscribeCode } from './code-samples.ts'
+import { codeBlocks } from './code-blocks.ts'
 import { fieldRows, fieldTable, typeOf } from './field-table.ts'
-import { block, code, facts, joinParts, jsonText, notesPart, type Page, type Section, table } from './page.ts'
+import {
+  block,
+  code,
+  facts,
+  joinParts,
+  jsonText,
+  notesPart,
+  type Page,
+  type Section,
+  type TryRequest,
+  table,
+} from './page.ts'
+import { recentTimes } from './sample-times.ts'
+import { bodyFields, pathFields, queryFields } from './try-fields.ts'
+import { byGroup, CHANNEL_GROUPS, TYPE_GROUPS } from './type-groups.ts'
 
 export interface InfoProse {
   /** The comment of the file that defines the type, by type. */
@@ -30,14 +47,23 @@ export interface InfoProse {
 }
 
 export function infoPages(queries: readonly AnyQuery[], prose: InfoProse): Page[] {
-  return [...queries]
-    .sort((a, b) => (a.type.toLowerCase() < b.type.toLowerCase() ? -1 : 1))
-    .map((query) => infoPage(query, prose))
+  return byGroup(queries, TYPE_GROUPS).map(([group, query]) => ({ ...infoPage(query, prose), group }))
 }
+
+/** Forms of all types of `POST /info`, for the API explorer of the console. */
+export const infoRequests = (queries: readonly AnyQuery[]): RequestType[] =>
+  byGroup(queries, TYPE_GROUPS).map(([group, query]) => ({
+    type: query.type,
+    group,
+    summary: query.summary,
+    price: priceText(query).replaceAll('`', ''),
+    fields: bodyFields(query.request, recentTimes({ type: query.type, ...query.example.request })),
+  }))
 
 function infoPage(query: AnyQuery, prose: InfoProse): Page {
   const { type, summary, example, request, response } = query
   const sent = { type, ...example.request }
+  const recent = recentTimes(sent)
   const rows = fieldRows(request)
   const responseRows = fieldRows(response())
   return {
@@ -46,7 +72,7 @@ function infoPage(query: AnyQuery, prose: InfoProse): Page {
     summary,
     section: 'info',
     keywords: rows.map(({ path }) => path),
-    request: { method: 'POST', path: '/info', body: JSON.stringify(sent) },
+    request: { method: 'POST', path: '/info', base: { type }, fields: bodyFields(request, recent), secret: 'WEIR_KEY' },
     markdown: joinParts([
       `# ${type}\n\n${summary}.`,
       facts({
@@ -57,7 +83,7 @@ function infoPage(query: AnyQuery, prose: InfoProse): Page {
       }),
       `## Request\n\n${fieldTable(rows, true)}\n\nOther fields are ignored.`,
       `## Example\n\nRequest:\n\n${block('json', jsonText(sent))}\n\nResponse:\n\n${block('json', jsonText(example.response))}`,
-      `## Code\n\n${postCode('/info', sent)}`,
+      `## Code\n\n${codeBlocks(postSamples('/info', recent))}`,
       `## Response\n\n${responseIntro(query)}${responseRows.length === 0 ? '' : `\n\n${fieldTable(responseRows, false)}`}`,
       `## Errors\n\n${errors(query)}`,
       notes(type, prose),
@@ -90,26 +116,31 @@ function notes(type: string, { notes: own, paragraphs }: InfoProse): string {
 /** Sample values of path parameters. */
 const PATH_EXAMPLES: Readonly<Record<string, string>> = {
   chain: 'hyperliquid',
-  address: `0x${'0'.repeat(38)}ab`,
+  address: USER,
   key: 'cqt_9fKxWq2T',
   name: 'twenty',
   id: 'acme',
+  incident: '12',
   month: '2026-11',
   number: 'W-17-k3Fz',
+  rule: 'alr_5a1f7a6e-7c0e-4d3b-9a3e-111111111111',
+  recipient: 'adr_5a1f7a6e-7c0e-4d3b-9a3e-111111111111',
+  member: 'm-9fKxWq2TbNkRzd5m',
+  session: 's-9fKxWq2TbNkRzd5m',
 }
 /** Sample id of a pipeline. */
 const PIPELINE = 'pipe_9fKxWq2TbNkRzd5mYvHs4u'
-/** Sample query strings of endpoints that need one. */
-export const QUERY_EXAMPLES: Readonly<Record<string, string>> = {
-  usage: '?duration=1',
-  compatUsage: '?duration=1',
-  ownKeyUsage: '?duration=1',
-  search: '?q=acme',
-  historyCost: '?day=2026-11-21&products=events',
-  historyFiles: '?day=2026-11-21&products=events',
-  historySums: '?day=2026-11-21',
-  ownHistoryFiles: '?day=2026-11-21&products=books',
-  uploadCheckpoint: `?height=985149599&bytes=8000000&sha256=${'a1'.repeat(32)}`,
+/** Sample queries of endpoints that need one. */
+export const QUERY_EXAMPLES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  usage: { duration: '1' },
+  compatUsage: { duration: '1' },
+  ownKeyUsage: { duration: '1' },
+  search: { q: 'acme' },
+  historyCost: { day: '2026-11-21', products: 'events' },
+  historyFiles: { day: '2026-11-21', products: 'events' },
+  historySums: { day: '2026-11-21' },
+  ownHistoryFiles: { day: '2026-11-21', products: 'books' },
+  uploadCheckpoint: { height: '985149599', bytes: '8000000', sha256: 'a1'.repeat(32) },
 }
 const AUTH_LABELS = {
   admin: ['Operators, with `ADMIN_TOKEN`', 'ADMIN_TOKEN'],
@@ -121,12 +152,30 @@ export function endpointPages(operations: readonly Operation[]): Page[] {
   return operations.map(endpointPage)
 }
 
+/** An example value of a path parameter. */
+const pathExample = (path: string, name: string) =>
+  name === 'id' && path.includes('/pipeline') ? PIPELINE : (PATH_EXAMPLES[name] ?? name)
+
 /** The path with example values for its parameters. */
 export function examplePath({ id, path }: Operation): string {
-  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
-    return name === 'id' && path.includes('/pipeline') ? PIPELINE : (PATH_EXAMPLES[name] ?? name)
-  })
-  return `${filled}${QUERY_EXAMPLES[id] ?? ''}`
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => pathExample(path, name))
+  const query = Object.entries(QUERY_EXAMPLES[id] ?? {}).map(([name, value]) => `${name}=${value}`)
+  return query.length === 0 ? filled : `${filled}?${query.join('&')}`
+}
+
+/** The form of a call that reads, or that sends a JSON object; null: the call has no form. */
+function tryRequest({ id, method, path, params = {}, query, body }: Operation): TryRequest | null {
+  const own =
+    body === undefined || isPacked(body) ? [] : bodyFields(body.schema, body.example as Record<string, unknown>)
+  // An input has no text for a required null.
+  const isUnsuited = own.length === 0 || own.some(({ isRequired, value }) => isRequired && value === '')
+  if (method !== 'get' && isUnsuited) return null
+  const fields = [
+    ...pathFields(params, (name) => pathExample(path, name)),
+    ...(query === undefined ? [] : queryFields(query, QUERY_EXAMPLES[id] ?? {})),
+    ...own,
+  ]
+  return { method: method.toUpperCase(), path, base: own.length === 0 ? null : {}, fields, isChange: method !== 'get' }
 }
 
 function sectionOf({ auth, product, path }: Operation): Section {
@@ -142,21 +191,21 @@ function endpointPage(operation: Operation): Page {
   const rows = [...(query ? fieldRows(query) : []), ...(body ? fieldRows(body.schema) : [])]
   const [who, secret] = AUTH_LABELS[auth]
   const isFree = price === undefined && priceText === undefined
-  const isTried = method === 'get'
+  const request = tryRequest(operation)
   return {
     address: `/docs/rest/${id}`,
     title: call,
     summary,
     section: sectionOf(operation),
     keywords: [id, ...rows.map((row) => row.path)],
-    ...(isTried && { request: { method: 'GET', path: examplePath(operation), body: null } }),
+    ...(request && { request: { ...request, secret } }),
     markdown: joinParts([
       `# ${call}\n\n${summary}.${text === '' ? '' : `\n\n${text}`}`,
       facts({ Callers: who, Credits: isFree ? 'none' : operationPrice(operation) }),
       requestParts(params, query, body),
       `## Example\n\n${body && !isPacked(body) ? `Request body:\n\n${block('json', jsonText(body.example))}\n\n` : ''}${responseExamples(operation)}`,
       !body || !isPacked(body)
-        ? `## Code\n\n${callCode(method, examplePath(operation), body?.example, secret)}`
+        ? `## Code\n\n${codeBlocks(callSamples(method, examplePath(operation), body?.example, secret))}`
         : '## Code\n\n`npm run backfill` and `npm run repair` send this request: [Import older blocks](/docs/operators/guides/import-older-blocks).',
       `## Response\n\n${responseTables(operation)}`,
       `## Errors\n\nRejected requests are free, with the body \`{"error":true,"error_message","error_code"}\`.\n\n${table(
@@ -214,6 +263,10 @@ function responseTables({ responses }: Operation): string {
     .join('\n\n')
 }
 
+/** Credits in words, by channel, for the GraphQL page of the console. */
+export const channelPrices = (channels: readonly AnyChannel[]): Record<string, string> =>
+  Object.fromEntries(channels.map((channel) => [channel.type, minutePriceText(channel).replaceAll('`', '')]))
+
 export interface ChannelProse {
   readonly notes: ReadonlyMap<string, string | null>
   /** Numbered rules of the WebSocket reference (docs/reference/websocket.md). */
@@ -221,7 +274,7 @@ export interface ChannelProse {
 }
 
 export function channelPages(channels: readonly AnyChannel[], prose: ChannelProse): Page[] {
-  return channels.map((channel) => channelPage(channel, prose))
+  return byGroup(channels, CHANNEL_GROUPS).map(([group, channel]) => ({ ...channelPage(channel, prose), group }))
 }
 
 function channelPage(channel: AnyChannel, { notes, rules }: ChannelProse): Page {
@@ -247,7 +300,7 @@ function channelPage(channel: AnyChannel, { notes, rules }: ChannelProse): Page 
       'A part of a minute is charged as a full minute. Send `{"method":"ping"}` at least every 30 s. Pings of the WebSocket protocol do not count.',
       `## Request\n\n${fieldTable(rows, true)}\n\nOther fields are rejected, because a misspelled field would select other data.`,
       `## Example\n\nYou send:\n\n${block('json', jsonText({ method: 'subscribe', subscription }))}\n\nYou receive, after the acknowledgement (\`subscriptionResponse\`):\n\n${frames.join('\n\n')}`,
-      `## Code\n\nThe Python sample needs \`pip install websockets\`.\n\n${subscribeCode(subscription)}\n\nThe same as a subscription of [GraphQL](/docs/reference/graphql):\n\n${block('graphql', graphqlSample(channel))}`,
+      `## Code\n\nThe Python sample needs \`pip install websockets\`.\n\n${codeBlocks(subscribeSamples(subscription))}\n\nThe same as a subscription of [GraphQL](/docs/reference/graphql), which you can [run in the console](/console?page=graphql&subscription=${type}):\n\n${block('graphql', graphqlSample(channel))}`,
       `## Frames\n\nFrames may gain fields. Ignore fields that you do not know.\n\n${fieldTable(fieldRows(publishedFrame(channel)), false)}`,
       '## Errors\n\nAn error is a frame `{"channel":"error","data","code"}`: `data` is for people, `code` is machine-readable. [Codes of frames](/docs/reference/errors#websocket-error-frames), [close codes](/docs/reference/errors#websocket-close-codes).',
       notesPart([notes.get(type), ...named]),
@@ -255,27 +308,14 @@ function channelPage(channel: AnyChannel, { notes, rules }: ChannelProse): Page 
   }
 }
 
-const FIELDS_MAX = 6
-const DEPTH_MAX = 5
-
 /** GraphQL subscription for the same data as the /ws example, with some fields of each object. */
 export function graphqlSample({ type, example }: AnyChannel): string {
   const field = graphqlSchema().getSubscriptionType()?.getFields()[type]
   if (!field) throw new Error(`GraphQL has no subscription ${type}`)
   const args = field.args
     .filter(({ name }) => example.request[name] !== undefined && example.request[name] !== null)
-    .map(({ name }) => `${name}: ${literal(example.request[name])}`)
-  return `subscription {\n  ${type}${args.length === 0 ? '' : `(${args.join(', ')})`}${selection(field.type, '  ', 1)}\n}`
-}
-
-function selection(output: GraphQLOutputType, indent: string, depth: number): string {
-  const named = getNamedType(output)
-  if (!isObjectType(named)) return ''
-  const deeper = `${indent}  `
-  const shown = Object.values(named.getFields())
-    .filter((field) => depth < DEPTH_MAX || !isObjectType(getNamedType(field.type)))
-    .slice(0, FIELDS_MAX)
-  return ` {\n${shown.map((field) => `${deeper}${field.name}${selection(field.type, deeper, depth + 1)}`).join('\n')}\n${indent}}`
+    .map(({ name }) => [name, literal(example.request[name])])
+  return subscriptionText(field, Object.fromEntries(args))
 }
 
 /** JSON with unquoted keys, as GraphQL literals. */

@@ -53,18 +53,23 @@ export function typeOf(schema: z.ZodType): string {
 
 /** Markdown table of the rows. */
 export function fieldTable(rows: readonly FieldRow[], isRequest: boolean): string {
-  const head = isRequest ? ['Field', 'Type', 'Required', 'Meaning'] : ['Field', 'Type', 'Meaning']
+  const head = isRequest ? ['Field', 'Type', 'Presence', 'Meaning'] : ['Field', 'Type', 'Meaning']
   const lines = rows.map((row) => {
     const { path, type, isRequired, defaultValue } = row
-    const meaning = meaningOf(row)
-    const optional = defaultValue === null ? 'no' : `no; default ${code(defaultValue)}`
+    const whole = meaningOf(row)
+    const meaning = isName(whole, path) ? '' : whole
+    const optional = defaultValue === null ? 'optional' : `optional; default ${code(defaultValue)}`
     const presence = isRequired || isRequest ? '' : 'Optional. '
     return isRequest
-      ? [code(path), type, isRequired ? 'yes' : optional, meaning]
-      : [code(path), type, `${presence}${meaning}`]
+      ? [code(path), type, isRequired ? 'required' : optional, meaning]
+      : [code(path), type, `${presence}${meaning}`.trim()]
   })
   return [head, head.map(() => '---'), ...lines].map(cells).join('\n')
 }
+
+/** A meaning that only repeats the name of the field says nothing. */
+const isName = (meaning: string, path: string) => lettersOf(meaning) === lettersOf(path.replace(/^.*\./, ''))
+const lettersOf = (text: string) => text.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
 
 /** Description of the field, else its name in words; empty for a tuple element. Times are Unix milliseconds. */
 export function meaningOf({ path, type, description }: FieldRow): string {
@@ -118,6 +123,7 @@ function resolved(schema: Schema, defs: Defs): Schema {
 /** Alternatives of a schema, including `null`. */
 function kindsOf(schema: Schema, defs: Defs): Schema[] {
   const own = resolved(schema, defs)
+  if (Array.isArray(own.type)) return own.type.map((type) => ({ ...own, type }))
   const kinds = own.anyOf ?? own.oneOf
   return kinds === undefined ? [own] : (kinds as Schema[]).flatMap((kind) => kindsOf(kind, defs))
 }
@@ -155,7 +161,7 @@ function* rowAndBelow(path: string, field: Schema, isRequired: boolean, walk: Wa
   const type = typeText(field, walk.defs)
   yield {
     path,
-    type: same === null ? type : `${type}, same as ${code(same)}`,
+    type: same === null ? type : `${type}, same as ${same === '' ? 'the whole' : code(same)}`,
     isRequired: isRequired && field.default === undefined,
     defaultValue: field.default === undefined ? null : JSON.stringify(field.default),
     description: descriptionOf(field, walk.defs),

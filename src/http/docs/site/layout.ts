@@ -2,13 +2,19 @@
 // renderer;
 // every page can be reached without JavaScript.
 
+import type { RequestField } from '../../../console/requests/request-form.ts'
 import { headingsOf, type Page, SECTIONS, type Section, type TryRequest } from './page.ts'
 
 export interface PageContext {
   readonly pages: readonly Page[]
   readonly style: string
   readonly script: string
+  readonly font: string
 }
+
+/** The same mark as in the console. */
+const MARK =
+  '<svg class="mark" viewBox="0 0 24 24" aria-hidden="true"><path d="M3 4h8c5 0 7 3 9 10M3 9h6c4 0 5.5 2 7 6M3 14h4c2.5 0 3.5.8 4.5 2.5M3 20.5h18"/></svg>'
 
 /** `body` is HTML. */
 export function pageHtml(page: Page, body: string, around: PageContext): string {
@@ -21,19 +27,22 @@ export function pageHtml(page: Page, body: string, around: PageContext): string 
 <meta name="color-scheme" content="light dark">
 <meta name="description" content="${escaped(plain(page.summary))}">
 <title>${escaped(plain(title))}</title>
+<script src="/site.js"></script>
 <link rel="icon" href="/icon.svg" type="image/svg+xml">
+<link rel="preload" href="${around.font}" as="font" type="font/woff2" crossorigin>
 <link rel="alternate" type="text/markdown" href="${page.address}.md">
-<link rel="stylesheet" href="${around.style}">
+${page.feed === undefined ? '' : `<link rel="alternate" type="application/atom+xml" title="${escaped(plain(title))}" href="${page.feed}">\n`}<link rel="stylesheet" href="${around.style}">
 <script type="module" src="${around.script}"></script>
 </head>
 <body>
 <a class="skip" href="#main">Skip to content</a>
 <header>
 <button class="menu" type="button" popovertarget="menu" aria-label="Menu">Menu</button>
-<a class="brand" href="/docs">Weir <span>docs</span></a>
+<a class="brand" href="/docs">${MARK}<span class="name">Weir <span>docs</span></span></a>
 <form class="search" action="/docs/all" role="search">
 <label class="unseen" for="q">Search the documentation</label>
-<input id="q" name="q" type="search" placeholder="Search" autocomplete="off" spellcheck="false">
+<input id="q" name="q" type="search" placeholder="Search" autocomplete="off" spellcheck="false" aria-keyshortcuts="/ Control+K">
+<kbd aria-hidden="true">/</kbd>
 </form>
 <nav aria-label="Weir"><a href="/live">Live</a><a href="/console">Console</a><a href="/status">Status</a></nav>
 </header>
@@ -41,15 +50,12 @@ export function pageHtml(page: Page, body: string, around: PageContext): string 
 <nav id="menu" class="side" popover aria-label="Documentation">
 ${menuHtml(page, around.pages)}
 </nav>
-<main id="main">
+<main id="main"${hasSamples(page) ? ' class="wide"' : ''}>
 ${trailHtml(page, around.pages)}
 ${contentsHtml(page)}
-<article>
-${body}
-${page.request === undefined ? '' : tryHtml(page.request)}
-</article>
+${articleHtml(page, body)}
 ${neighborsHtml(page, around.pages)}
-<footer><a href="${page.address}.md">View as Markdown</a> <a href="/docs/all">All pages</a> <a href="/llms.txt">llms.txt</a></footer>
+<footer><a href="${page.address}.md">View as Markdown</a> <a href="/docs/all">All pages</a> <a href="/docs/changelog">Changelog</a>${page.feed === undefined ? '' : ` <a href="${page.feed}">Feed of changes (Atom)</a>`} <a href="/llms.txt">llms.txt</a> <theme-switch></theme-switch> <legal-links></legal-links></footer>
 </main>
 </div>
 </body>
@@ -57,50 +63,113 @@ ${neighborsHtml(page, around.pages)}
 `
 }
 
+/** Pages with samples have two columns if there is room: text, and next to it code, form and example. */
+const hasSamples = ({ markdown }: Page) => /^## Code$/m.test(markdown)
+
+/** Without samples, `body` as it is. With samples: the introduction, the samples, the other parts. */
+function articleHtml(page: Page, body: string): string {
+  const form = page.request === undefined ? '' : tryHtml(page.request)
+  if (!hasSamples(page)) return `<article>\n${body}\n${form}\n</article>`
+  const [intro = '', ...parts] = body.split(/(?=<h2 id=")/)
+  const partOf = (id: string) => parts.filter((part) => part.startsWith(`<h2 id="${id}"`)).join('')
+  const details = parts.filter((part) => !/^<h2 id="(code|example)"/.test(part))
+  return `<article class="columns">
+<div class="intro">${intro}</div>
+<div class="samples">${partOf('code')}${form}${partOf('example')}</div>
+<div class="details">${details.join('')}</div>
+</article>`
+}
+
+/** Long names break between their words. */
+const NAME_PARTS = /(?<=[a-z])(?=[A-Z])|(?<=[^<]\/)(?=\w)/g
+
 function menuHtml(here: Page, pages: readonly Page[]): string {
   return menuOf(pages, here)
     .map(({ title, isHere, pages: shown, more }) => {
-      const links = shown.map((page) => {
-        const current = page === here ? ' aria-current="page"' : ''
-        return `<li><a href="${page.address}"${current}>${inlineCode(page.title)}</a></li>`
+      const rest = more > 0 ? `<ul><li><a class="more" href="${shown[0]?.address}">${more} more</a></li></ul>` : ''
+      const lists = Map.groupBy(shown, ({ group }) => (isHere ? group : undefined))
+      const html = [...lists].map(([group, listed]) => {
+        const links = listed.map((page) => {
+          const current = page === here ? ' aria-current="page"' : ''
+          return `<li><a href="${page.address}"${current}>${inlineCode(page.title).replaceAll(NAME_PARTS, '<wbr>')}</a></li>`
+        })
+        return `${group === undefined ? '' : `<p>${escaped(group)}</p>`}<ul>${links.join('')}</ul>`
       })
-      const rest = more > 0 ? `<li><a class="more" href="${shown[0]?.address}">${more} more</a></li>` : ''
-      return `<details${isHere ? ' open' : ''}><summary>${escaped(title)}</summary><ul>${links.join('')}${rest}</ul></details>`
+      return `<details${isHere ? ' open' : ''}><summary>${escaped(title)}</summary>${html.join('')}${rest}</details>`
     })
     .join('\n')
 }
 
 function trailHtml(page: Page, pages: readonly Page[]): string {
-  const links = trailOf(pages, page).map(({ address, title }) => `<a href="${address}">${inlineCode(title)}</a>`)
-  return links.length === 0
-    ? ''
-    : `<nav class="trail" aria-label="Breadcrumb">${links.join(' / ')} / <span>${inlineCode(page.title)}</span></nav>`
+  const home = pages.find(({ address }) => address === '/docs')
+  const first = pages.find(({ section }) => section === page.section)
+  if (home === undefined || page === home) return ''
+  const links = [[home.address, home.title], ...(first === undefined ? [] : [[first.address, SECTIONS[page.section]]])]
+    .filter(([address]) => address !== page.address)
+    .map(([address = '', title = '']) => `<a href="${address}">${inlineCode(title)}</a> / `)
+  return `<nav class="trail" aria-label="Breadcrumb">${links.join('')}<span>${inlineCode(page.title)}</span></nav>`
 }
 
-function contentsHtml({ markdown, request }: Page): string {
-  const headings = headingsOf(markdown).filter(({ depth }) => depth === 2)
+/** Anchors of the samples, in the order of the page. */
+const SAMPLES = ['code', 'try-it', 'example']
+
+function contentsHtml(page: Page): string {
+  const headings = headingsOf(page.markdown).filter(({ depth }) => depth === 2)
   if (headings.length < 2) return ''
-  const links = headings.map(({ text, anchor }) => `<li><a href="#${anchor}">${inlineCode(text)}</a></li>`)
-  const last = request === undefined ? '' : '<li><a href="#try-it">Try it</a></li>'
-  return `<nav class="contents" aria-label="On this page"><p>On this page</p><ul>${links.join('')}${last}</ul></nav>`
+  const every = [...headings, ...(page.request === undefined ? [] : [{ text: 'Try it', anchor: 'try-it' }])]
+  const samples = hasSamples(page) ? SAMPLES.flatMap((id) => every.find(({ anchor }) => anchor === id) ?? []) : []
+  const links = [...samples, ...every.filter((heading) => !samples.includes(heading))].map(
+    ({ text, anchor }) => `<li><a href="#${anchor}">${inlineCode(text)}</a></li>`,
+  )
+  return `<nav class="contents" aria-label="On this page"><p>On this page</p><ul>${links.join('')}</ul></nav>`
 }
 
 /** A form that sends the request with the visitor’s session. Without JavaScript, a note points to the curl sample. */
-function tryHtml({ method, path, body }: TryRequest): string {
-  const field =
-    body === null
-      ? `<label for="try-path">Path</label><input id="try-path" name="path" value="${escaped(path)}" spellcheck="false">`
-      : `<label for="try-body">Body of <code>${method} ${escaped(path)}</code></label><textarea id="try-body" name="body" rows="4" spellcheck="false">${escaped(body)}</textarea>`
+function tryHtml({ method, path, base, fields, secret, isPublic, isChange }: TryRequest): string {
+  const attributes = [
+    `data-method="${method}" data-path="${escaped(path)}"`,
+    ...(base === null ? [] : [`data-base="${escaped(JSON.stringify(base))}"`]),
+    ...(secret === undefined ? [] : [`data-secret="${secret}"`]),
+    ...(isPublic ? ['data-public'] : []),
+  ]
+  const raw =
+    base === null
+      ? ''
+      : `<div class="raw" hidden><label for="try-body">Request body</label><textarea id="try-body" rows="6" spellcheck="false"></textarea></div>
+<label class="switch"><input type="checkbox" name="raw"> Edit as JSON</label>`
   return `<section class="try" aria-labelledby="try-it">
 <h2 id="try-it">Try it</h2>
 <noscript><p>Sending requests from this page needs JavaScript. Use the curl command above instead.</p></noscript>
+<form ${attributes.join(' ')}>
+<p class="call"><code>${method} ${escaped(path)}</code></p>
+<fieldset class="fields"><legend class="unseen">Fields of the request</legend>${fields.map(fieldHtml).join('')}</fieldset>
+${raw}${isChange ? '\n<p class="change">This sends a real request, which takes effect immediately.</p>' : ''}
 <p class="who" role="status"></p>
-<form data-method="${method}" data-path="${escaped(path)}" hidden>
-${field}
-<button type="submit">Send</button>
+<button type="submit" hidden>Send</button>
 </form>
 <div class="answer" role="status" hidden><dl></dl><pre tabindex="0"></pre></div>
 </section>`
+}
+
+function fieldHtml(field: RequestField, at: number): string {
+  const { name, place, kind, choices, isRequired, value, agoMs, description } = field
+  const id = `try-${at}`
+  const attributes = [
+    `id="${id}" name="${escaped(name)}" data-place="${place}" data-kind="${kind}"`,
+    ...(isRequired ? ['data-required'] : []),
+    // An empty text is a value of some fields.
+    ...(isRequired && (value !== '' || agoMs !== null) ? ['required'] : []),
+    ...(agoMs === null ? [] : [`data-ago="${agoMs}"`]),
+  ].join(' ')
+  const options = [...(isRequired ? [] : ['']), ...choices].map((choice) => {
+    return `<option${choice === value ? ' selected' : ''}>${escaped(choice)}</option>`
+  })
+  const input =
+    choices.length > 0
+      ? `<select ${attributes}>${options.join('')}</select>`
+      : `<input ${attributes} value="${escaped(value)}"${kind === 'number' ? ' inputmode="numeric"' : ''} autocomplete="off" spellcheck="false">`
+  const meaning = description === '' ? '' : ` title="${escaped(plain(description))}"`
+  return `<div${meaning}><label for="${id}">${escaped(name)}${isRequired ? ' <small>required</small>' : ''}</label>${input}</div>`
 }
 
 function neighborsHtml(page: Page, pages: readonly Page[]): string {
@@ -138,13 +207,6 @@ function menuOf(pages: readonly Page[], here: Page): MenuPart[] {
     const shown = isHere || all.length <= MENU_MAX ? all : all.slice(0, section === 'info' ? 2 : 3)
     return { title, isHere, pages: shown, more: all.length - shown.length }
   })
-}
-
-/** Ancestors of this page, the home page first. */
-function trailOf(pages: readonly Page[], { address, section }: Page): Page[] {
-  const home = pages.find((page) => page.address === '/docs')
-  const first = pages.find((page) => page.section === section)
-  return [home, first].filter((page): page is Page => page !== undefined && page.address !== address)
 }
 
 /** The previous and next page of the section. */

@@ -1,19 +1,37 @@
 // Pages that are not generated from one definition: lists of types, channels and calls, JSON-RPC methods, webhook
 // events, /status.
 
+import { postSamples } from '../../../console/requests/code-samples.ts'
 import type { AnyQuery } from '../../../info/query.ts'
+import { HistoryShape } from '../../../monitor/history.ts'
 import { StatusShape } from '../../../protocol/feed/status-shape.ts'
 import type { AnyChannel } from '../../../relay/channel.ts'
 import { CallPrices, parseChains } from '../../../rpc/chains.ts'
 import { freshnessText, minutePriceText, priceText } from '../definition-text.ts'
 import { RPC_REFUSALS } from '../openapi-fixed.ts'
 import { EVENTS } from '../openapi-operations.ts'
-import { postCode } from './code-samples.ts'
+import { codeBlocks } from './code-blocks.ts'
 import { fieldRows, fieldTable } from './field-table.ts'
 import { block, code, jsonText, linkLists, type Page, SECTIONS, table } from './page.ts'
+import { byGroup, CHANNEL_GROUPS, type Groups, TYPE_GROUPS } from './type-groups.ts'
+
+/** A table of definitions for each group. */
+function groupedTables<Definition extends { readonly type: string }>(
+  definitions: readonly Definition[],
+  groups: Groups,
+  head: readonly string[],
+  rowOf: (definition: Definition) => readonly string[],
+): string {
+  const grouped = byGroup(definitions, groups)
+  const parts = groups.map(([title]) => {
+    const rows = grouped.filter(([group]) => group === title).map(([, definition]) => rowOf(definition))
+    return `## ${title}\n\n${table(head, rows)}`
+  })
+  return parts.join('\n\n')
+}
 
 export function channelList(channels: readonly AnyChannel[]): Page {
-  const rows = channels.map((channel) => {
+  const tables = groupedTables(channels, CHANNEL_GROUPS, ['Channel', 'Content', 'Credits'], (channel) => {
     return [`[\`${channel.type}\`](/docs/channels/${channel.type})`, channel.summary, minutePriceText(channel)]
   })
   return {
@@ -21,22 +39,20 @@ export function channelList(channels: readonly AnyChannel[]): Page {
     title: 'All channels',
     summary: 'Every channel of the WebSocket, with its price',
     section: 'streams',
-    markdown: `# All channels\n\nEvery channel of \`/ws\` and of [GraphQL](/docs/reference/graphql). [WebSocket](/docs/reference/websocket) explains connecting, subscribing and billing.\n\n${table(['Channel', 'Content', 'Credits'], rows)}`,
+    markdown: `# All channels\n\nEvery channel of \`/ws\` and of [GraphQL](/docs/reference/graphql). [WebSocket](/docs/reference/websocket) explains connecting, subscribing and billing.\n\n${tables}`,
   }
 }
 
 export function typeList(queries: readonly AnyQuery[]): Page {
-  const rows = [...queries]
-    .sort((a, b) => (a.type.toLowerCase() < b.type.toLowerCase() ? -1 : 1))
-    .map((query) => {
-      return [`[\`${query.type}\`](/docs/info/${query.type})`, query.summary, priceText(query), freshnessText(query)]
-    })
+  const tables = groupedTables(queries, TYPE_GROUPS, ['Type', 'Content', 'Credits', 'Freshness'], (query) => {
+    return [`[\`${query.type}\`](/docs/info/${query.type})`, query.summary, priceText(query), freshnessText(query)]
+  })
   return {
     address: '/docs/types',
     title: 'All types',
     summary: 'Every type of POST /info, with its price and freshness',
     section: 'info',
-    markdown: `# All types\n\n\`POST /info\` requires a \`type\`. [Info endpoint](/docs/reference/info) explains requests, headers and history.\n\n${table(['Type', 'Content', 'Credits', 'Freshness'], rows)}`,
+    markdown: `# All types\n\n\`POST /info\` requires a \`type\`. [Info endpoint](/docs/reference/info) explains requests, headers and history.\n\n${tables}`,
   }
 }
 
@@ -114,7 +130,7 @@ export function rpcMethodsPage(): Page {
     markdown: [
       '# JSON-RPC methods\n\nThis table lists common methods. Every other method of the node whose name begins with `eth_`, `net_` or `web3_` works as well. A call costs one credit. The operator of a gateway may change prices and methods. [JSON-RPC](/docs/reference/json-rpc) explains requests and batches.',
       table(['Method', 'Parameters', 'Result', 'Offered'], rows),
-      `## Example\n\n${postCode('/v1/hyperliquid', example)}\n\n${block('json', jsonText({ jsonrpc: '2.0', id: 1, result: '0x3722ab40' }))}`,
+      `## Example\n\n${codeBlocks(postSamples('/v1/hyperliquid', example))}\n\n${block('json', jsonText({ jsonrpc: '2.0', id: 1, result: '0x3722ab40' }))}`,
       `## Errors\n\nErrors are \`{"jsonrpc":"2.0","id","error":{"code","message"}}\`; errors of the node pass through and are free. [All codes](/docs/reference/errors#json-rpc).\n\n${table(['Status', 'Cause and code'], Object.entries(RPC_REFUSALS))}`,
     ].join('\n\n'),
   }
@@ -133,6 +149,14 @@ export function webhooksPage(): Page {
   }
 }
 
+const RECHECK = [
+  'curl -s "$WEIR_URL/status/history.json" > history.json',
+  'curl -s "$WEIR_URL$(jq -r .bundle.path history.json)" > hours.ndjson',
+  'sha256sum hours.ndjson && jq -r .bundle.sha256 history.json',
+  `jq -c .hour[] history.json | cat hours.ndjson - | jq -sc 'group_by(.component)[] |
+  {component: .[0].component, checks: (map(.checks) | add), failed: (map(.failed) | add)}'`,
+].join('\n')
+
 /** All fields of /status; the operators' docs explain what to do about them. */
 export function statusPage(): Page {
   return {
@@ -140,12 +164,12 @@ export function statusPage(): Page {
     title: 'GET /status',
     summary: 'State of the feed and the data sources',
     section: 'operator',
-    keywords: ['status', 'monitor', 'health'],
-    request: { method: 'GET', path: '/status', body: null },
+    keywords: ['status', 'monitor', 'health', 'uptime', 'availability', 'incidents', 'maintenance', 'RSS'],
+    request: { method: 'GET', path: '/status', base: null, fields: [], isPublic: true },
     markdown: `# GET /status\n\nState of the feed and the data sources. The call needs no key and is free. The response is at most one second old. Monitor \`state\`, which is \`live\` in normal operation, and display \`advice\`. [Status fields](/docs/operators/reference/status) explains each field and what to do.\n\n## Code\n\n${block('bash', 'curl -s "$WEIR_URL/status"')}\n\n## Response\n\n${fieldTable(
       fieldRows(StatusShape).map((row) => ({ ...row, description: row.description?.split('\n')[0] ?? null })),
       false,
-    )}`,
+    )}\n\n## History\n\n\`GET /status/history.json\` has the availability of the last 90 days, and incidents. \`GET /status/incidents.rss\` has the incidents as an RSS feed. Both need no key and are free.\n\n${fieldTable(fieldRows(HistoryShape), false)}\n\n## Check the figures\n\n\`bundle.path\` is a file with a line per component and hour. The uptime is the share of successful checks in these lines and in \`hour\`. A percentile is the smallest bound in \`times\` below which that share of the times lies.\n\n${block('bash', RECHECK)}`,
   }
 }
 

@@ -1,6 +1,8 @@
 // A docs page is Markdown; its HTML and its `.md` file are generated from that. This file also has helpers for writing
 // pages and machine-readable indexes. Addresses begin with `/docs`; links within Markdown use addresses, never file names.
 
+import type { RequestField } from '../../../console/requests/request-form.ts'
+
 /** Sections in menu order. */
 export const SECTIONS = {
   start: 'Get started',
@@ -26,16 +28,29 @@ export interface Page {
   readonly section: Section
   /** Starts with the page heading. */
   readonly markdown: string
-  /** Search terms in addition to the title, summary and headings. */
+  /** Names in the page's tables, which count more than its text in the search. */
   readonly keywords?: readonly string[]
   readonly request?: TryRequest
+  /** Part of the section in the menu. */
+  readonly group?: string
+  /** Address of a feed of the page's changes. */
+  readonly feed?: string
 }
 
+/** The request that the page's form sends. */
 export interface TryRequest {
-  readonly method: 'GET' | 'POST'
+  readonly method: string
+  /** May contain parameters in braces. */
   readonly path: string
-  /** JSON body of a POST. */
-  readonly body: string | null
+  /** Fixed part of a JSON body; null: no body. */
+  readonly base: Readonly<Record<string, unknown>> | null
+  readonly fields: readonly RequestField[]
+  /** The environment variable with the key in the code samples, if they follow the form. */
+  readonly secret?: string
+  /** Works without a key. */
+  readonly isPublic?: boolean
+  /** Changes something, which the form says. */
+  readonly isChange?: boolean
 }
 
 interface Heading {
@@ -54,7 +69,7 @@ export function headingsOf(markdown: string): readonly Heading[] {
 }
 
 /** Lines outside code blocks. */
-function outsideCode(markdown: string): string[] {
+export function outsideCode(markdown: string): string[] {
   let fence = ''
   return markdown.split('\n').filter((line) => {
     const mark = /^\s*(```+)/.exec(line)?.[1]
@@ -108,10 +123,13 @@ export function block(language: string, text: string): string {
   return `\`\`\`${language}\n${text}\n\`\`\``
 }
 
+/** Width of the column of samples. */
+const LINE_CHARS = 64
+
 /** Indented JSON; short values stay on one line. */
 export function jsonText(value: unknown, indent = ''): string {
   const flat = JSON.stringify(value)
-  if (flat === undefined || flat.length + indent.length <= 96 || typeof value !== 'object' || value === null)
+  if (flat === undefined || flat.length + indent.length <= LINE_CHARS || typeof value !== 'object' || value === null)
     return flat
   const deeper = `${indent}  `
   if (Array.isArray(value))
@@ -120,6 +138,17 @@ export function jsonText(value: unknown, indent = ''): string {
     ([key, item]) => `${deeper}${JSON.stringify(key)}: ${jsonText(item, deeper)}`,
   )
   return `{\n${members.join(',\n')}\n${indent}}`
+}
+
+/** All pages for search engines. The gateway writes its address in place of the marks. */
+export function sitemapXml(pages: readonly Page[]): string {
+  const addresses = ['/', '/live', '/status', ...pages.map(({ address }) => address)]
+  const urls = addresses.map((address) => `<url><loc><!--weir:origin-->${address}</loc></url>`)
+  return `<?xml version="1.0" encoding="UTF-8"?>
+<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
+${urls.join('\n')}
+</urlset>
+`
 }
 
 /** Heading anchors of one page as GitHub builds them: repeated names get a number. */
@@ -143,25 +172,6 @@ export const joinParts = (parts: readonly string[]): string => parts.filter((par
 export function notesPart(notes: readonly (string | null | undefined)[]): string {
   const points = notes.filter((note) => note != null).map((text) => `- ${text.replaceAll('\n', '\n  ')}`)
   return points.length === 0 ? '' : `## Notes\n\n${points.join('\n')}`
-}
-
-export interface SearchEntry {
-  readonly address: string
-  readonly title: string
-  readonly summary: string
-  /** Headings and fields in lower case. */
-  readonly words: string
-}
-
-export function searchIndex(pages: readonly Page[]): SearchEntry[] {
-  return pages.map(({ address, title, summary, markdown, keywords = [] }) => {
-    const headings = headingsOf(markdown)
-      .slice(1)
-      .filter(({ depth }) => depth <= 3)
-      .map(({ text }) => text)
-    const words = [...new Set([...keywords, ...headings].map((word) => word.toLowerCase()))]
-    return { address, title: title.replaceAll('`', ''), summary: summary.replaceAll('`', ''), words: words.join(' ') }
-  })
 }
 
 const INTRO = `# Weir

@@ -25,6 +25,8 @@ const ORDER: readonly string[] = [
   'docs/guides/backtests.md',
   'docs/guides/pipelines.md',
   'docs/guides/use-from-an-ai-agent.md',
+  'docs/guides/pay-per-call.md',
+  'docs/guides/team.md',
   'docs/guides/migrate.md',
   'examples/README.md',
   'docs/reference/authentication.md',
@@ -49,6 +51,7 @@ const ORDER: readonly string[] = [
   'docs/operators/guides/import-older-blocks.md',
   'docs/operators/guides/repair-gaps.md',
   'docs/operators/guides/sell-credits.md',
+  'docs/operators/guides/sell-by-x402.md',
   'docs/operators/guides/offer-sign-up.md',
   'docs/operators/guides/open-the-live-page.md',
   'docs/operators/guides/manage-staff.md',
@@ -63,6 +66,7 @@ const ORDER: readonly string[] = [
   'docs/operators/reference/json-rpc-chains.md',
   'docs/operators/reference/admin-api.md',
   'docs/operators/reference/status.md',
+  'docs/operators/reference/metrics.md',
   'docs/operators/reference/costs.md',
   'docs/operators/reference/feed-protocol.md',
   'docs/internals/architecture.md',
@@ -76,13 +80,13 @@ const ORDER: readonly string[] = [
 
 /** Sections by document path; the first match applies. */
 const SECTION_OF_PATH: readonly (readonly [path: RegExp, section: Section])[] = [
-  [/^docs\/(README|get-started)\.md$/, 'start'],
+  [/^(docs\/(README|get-started)|CHANGELOG)\.md$/, 'start'],
   [/^(docs\/guides|examples)\/[\w-]+\.md$/, 'guides'],
   [/^docs\/reference\/[\w-]+\.md$/, 'reference'],
   [/^docs\/explanation\/[\w-]+\.md$/, 'explanation'],
   [/^docs\/operators\/[\w/-]+\.md$/, 'operator'],
   [/^docs\/internals\/decisions\/[\w-]+\.md$/, 'decisions'],
-  [/^(docs\/internals\/[\w-]+|schemas\/storage|CONTRIBUTING|SECURITY|CHANGELOG)\.md$/, 'inside'],
+  [/^(docs\/internals\/[\w-]+|schemas\/storage|CONTRIBUTING|SECURITY)\.md$/, 'inside'],
 ]
 
 /** Addresses of files that are not published as a page of their own. */
@@ -134,7 +138,8 @@ function prosePage(path: string, section: Section, text: string): Page {
   const address = addressOf(path) ?? ''
   const markdown = rewriteLines(withoutParts(text), (line) => linked(line, path))
   const title = /^# (.*)$/m.exec(markdown)?.[1] ?? address
-  return { address, title, section, summary: firstSentence(markdown), markdown, keywords: tableKeys(markdown) }
+  const page = { address, title, section, summary: firstSentence(markdown), markdown, keywords: tableKeys(markdown) }
+  return path === 'CHANGELOG.md' ? { ...page, feed: `${address}.atom` } : page
 }
 
 function programPage(path: string, text: string): Page {
@@ -147,6 +152,7 @@ function programPage(path: string, text: string): Page {
     title: name,
     summary,
     section: 'guides',
+    group: 'Example programs',
     markdown: `# ${name}\n\nA program to copy: [how to run it](/docs/examples).\n\n\`\`\`${language}\n${text.trimEnd()}\n\`\`\`\n`,
   }
 }
@@ -172,7 +178,7 @@ const namesLinked = (part: string, below: string) =>
 /** Links to files lead to their pages; links to unpublished files become text; an address as code becomes a link. */
 function linked(line: string, path: string): string {
   const folder = path.split('/').slice(0, -1)
-  const withAddresses = line.replaceAll(/(?<!\[)`(\/docs\/[\w/-]+)`/g, '[`$1`]($1)')
+  const withAddresses = line.replaceAll(/(?<!\[)`(\/docs\/[\w/-]+|\/console(?:\?[\w=&]+)?)`/g, '[`$1`]($1)')
   return withAddresses.replaceAll(/\[([^\]]+)\]\(([^)\s]+)\)/g, (whole, text: string, target: string) => {
     if (/^(https?:|\/)/.test(target) || target.startsWith('#')) return whole
     const [file = '', anchor] = target.split('#')
@@ -204,7 +210,9 @@ function firstSentence(markdown: string): string {
     .replaceAll('\n', ' ')
     .replaceAll(/\[([^\]]+)\]\([^)]*\)/g, '$1')
     .replaceAll('**', '')
-  const ownWords = plain.replace(/^For [^:.]*: (\w)/, (_, letter: string) => letter.toUpperCase())
+  const ownWords = plain.replace(/^For .+?: (?:this page (?:lists|shows) )?(\w)/, (_, letter: string) =>
+    letter.toUpperCase(),
+  )
   const [sentence = ownWords] = /^.*?\.(?= |$)/.exec(ownWords) ?? []
   return sentence.replace(/[.:]$/, '').slice(0, 240)
 }

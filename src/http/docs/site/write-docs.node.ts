@@ -7,12 +7,14 @@ import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { Marked, type Tokens } from 'marked'
 import { build } from 'vite'
+import { buildIndex } from '../../../console/docs/search.ts'
+import { LANGUAGES } from '../../../console/requests/code-samples.ts'
 import { CATALOGUE } from '../../../info/queries/catalogue.ts'
 import { CHANNELS } from '../../../relay/channels/catalogue.ts'
 import { ENDPOINTS } from '../../platform/catalogue.ts'
-import { LANGUAGES } from './code-samples.ts'
-import { channelPages, endpointPages, infoPages } from './definition-pages.ts'
-import { escaped, pageHtml } from './layout.ts'
+import { atomFeed } from './changelog-feed.ts'
+import { channelPages, channelPrices, endpointPages, infoPages, infoRequests } from './definition-pages.ts'
+import { escaped, type PageContext, pageHtml } from './layout.ts'
 import {
   allPage,
   channelList,
@@ -22,8 +24,9 @@ import {
   typeList,
   webhooksPage,
 } from './other-pages.ts'
-import { anchors, llmsFullText, llmsText, markdownFile, type Page, searchIndex } from './page.ts'
+import { anchors, llmsFullText, llmsText, markdownFile, type Page, sitemapXml } from './page.ts'
 import { DOCUMENTS, paragraphsOf, prosePages, rulesOf } from './prose-pages.ts'
+import { searchEntries } from './search-entries.ts'
 
 /** HTML of one page; the names of its tab groups are unique within the page. */
 function markdownHtml(markdown: string): string {
@@ -39,18 +42,7 @@ function markdownHtml(markdown: string): string {
       },
       code: ({ text, lang = '' }) => blockHtml(text, lang),
       table(token) {
-        const inline = (cell: Tokens.TableCell) => this.parser.parseInline(cell.tokens)
-        // An empty header cell is not a heading.
-        const head = token.header.map((cell) =>
-          cell.text === '' ? '<td></td>' : `<th scope="col">${inline(cell)}</th>`,
-        )
-        const isBare = token.header.every(({ text }) => text === '')
-        const rows = token.rows.map((row) => {
-          const cells = row.map(inline).map((html, at) => `<td>${at === 0 ? breakable(html) : html}</td>`)
-          return `<tr>${cells.join('')}</tr>`
-        })
-        const above = isBare ? '' : `<thead><tr>${head.join('')}</tr></thead>`
-        return `<div class="scroll" tabindex="0"><table>${above}<tbody>${rows.join('\n')}</tbody></table></div>\n`
+        return tableHtml(token, (cell) => this.parser.parseInline(cell.tokens))
       },
     },
   })
@@ -66,6 +58,25 @@ function markdownHtml(markdown: string): string {
     at += group.length * 2 - 2
   }
   return html.join('')
+}
+
+/** Tables of fields and of two columns are lists where there is little room. Their roles say that they are still tables. */
+function tableHtml({ header, rows }: Tokens.Table, inline: (cell: Tokens.TableCell) => string): string {
+  const isFields = header[0]?.text === 'Field'
+  const isBare = header.every(({ text }) => text === '')
+  const isList = isFields || (header.length === 2 && !isBare)
+  const role = (name: string) => (isList ? ` role="${name}"` : '')
+  // An empty header cell is not a heading.
+  const head = header.map((cell) =>
+    cell.text === '' ? '<td></td>' : `<th scope="col"${role('columnheader')}>${inline(cell)}</th>`,
+  )
+  const lines = rows.map((row) => {
+    const cells = row.map(inline).map((html, at) => `<td${role('cell')}>${at === 0 ? breakable(html) : html}</td>`)
+    return `<tr${role('row')}>${cells.join('')}</tr>`
+  })
+  const above = isBare ? '' : `<thead${role('rowgroup')}><tr${role('row')}>${head.join('')}</tr></thead>`
+  const body = `<tbody${role('rowgroup')}>${lines.join('\n')}</tbody>`
+  return `<div class="scroll" tabindex="0"><table${isList ? ` class="${isFields ? 'fields' : 'pairs'}"` : ''}${role('table')}>${above}${body}</table></div>\n`
 }
 
 /** Lets long field paths break between names; HTML tags stay unchanged. */
@@ -89,10 +100,10 @@ function groupAt(tokens: readonly { type: string }[], from: number): Block[] {
 }
 
 function tabsHtml(blocks: readonly Block[], group: number): string {
-  const inputs = blocks.map(({ lang }, at) => {
+  const inputs = blocks.map(({ lang = '' }, at) => {
     const id = `code-${group}-${at}`
     const label = LANGUAGES[lang as keyof typeof LANGUAGES]
-    return `<input type="radio" name="code-${group}" id="${id}"${at === 0 ? ' checked' : ''}><label for="${id}">${label}</label>`
+    return `<input type="radio" name="code-${group}" id="${id}" value="${escaped(lang)}"${at === 0 ? ' checked' : ''}><label for="${id}">${label}</label>`
   })
   const panels = blocks.map(({ text, lang = '' }) => blockHtml(text, lang))
   return `<div class="tabs">${inputs.join('')}${panels.join('')}</div>\n`
@@ -158,14 +169,19 @@ function noteOf(type: string, codes: ReadonlyMap<string, string>): string | null
 }
 
 /** All files by path below the folder served at `/`. */
-export function docsFiles(pages: readonly Page[], loaded: { style: string; script: string }): Map<string, string> {
+export function docsFiles(pages: readonly Page[], loaded: Omit<PageContext, 'pages'>): Map<string, string> {
   const files = new Map<string, string>()
   for (const page of pages) {
     files.set(`${page.address.slice(1)}.html`, pageHtml(page, markdownHtml(page.markdown), { pages, ...loaded }))
     files.set(`${page.address.slice(1)}.md`, markdownFile(page))
+    if (page.feed !== undefined) files.set(page.feed.slice(1), atomFeed(page, markdownHtml))
   }
-  files.set('docs/search.json', JSON.stringify(searchIndex(pages)))
+  files.set('docs/search.json', buildIndex(searchEntries(pages)))
+  files.set('docs/channel-prices.json', JSON.stringify(channelPrices(CHANNELS)))
+  files.set('docs/requests.json', JSON.stringify(infoRequests(CATALOGUE)))
+  files.set('docs/addresses.txt', pages.map(({ address }) => address).join('\n'))
   files.set('llms.txt', llmsText(pages))
+  files.set('sitemap.xml', sitemapXml(pages))
   files.set('llms-full.txt', llmsFullText(pages))
   return files
 }
@@ -181,8 +197,8 @@ export async function writeDocs(root: string, outDir: string): Promise<void> {
   }
 }
 
-/** Bundles style and script under hashed names. Returns their addresses. */
-async function writeAssets(root: string, outDir: string): Promise<{ style: string; script: string }> {
+/** Bundles style, script and font under hashed names. Returns their addresses. */
+async function writeAssets(root: string, outDir: string): Promise<Omit<PageContext, 'pages'>> {
   const written = await build({
     root: join(root, 'src/console/docs'),
     configFile: false,
@@ -196,9 +212,10 @@ async function writeAssets(root: string, outDir: string): Promise<{ style: strin
     },
   })
   if (!('output' in written)) throw new Error('vite wrote nothing')
-  const named = (ending: string) => written.output.find(({ fileName }) => fileName.endsWith(ending))?.fileName
-  const style = named('.css')
-  const script = named('.js')
-  if (style === undefined || script === undefined) throw new Error('Vite did not write both a style sheet and a script')
-  return { style: `/${style}`, script: `/${script}` }
+  const style = written.output.find(({ fileName }) => fileName.endsWith('.css'))?.fileName
+  const script = written.output.find((file) => file.type === 'chunk' && file.isEntry)?.fileName
+  const font = written.output.find(({ fileName }) => fileName.endsWith('.woff2'))?.fileName
+  if (style === undefined || script === undefined || font === undefined)
+    throw new Error('Vite did not write a style sheet, a script and a font')
+  return { style: `/${style}`, script: `/${script}`, font: `/${font}` }
 }

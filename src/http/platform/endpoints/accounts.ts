@@ -1,6 +1,7 @@
 // Operator endpoints for accounts: create, show, change plan and grant credits.
 
 import * as z from 'zod'
+import { isWalletAccount } from '../../../billing/x402/booking.ts'
 import { formatCredits } from '../../../core/amount.ts'
 import { AccountId } from '../../../core/ids.ts'
 import type { AccountState } from '../../../metering/account-state.ts'
@@ -25,6 +26,7 @@ import {
 } from '../fields.ts'
 import { KeyViewWithCap, keyViewWithCap } from '../key-shapes.ts'
 import { AgreedTerms, PlanName, TermsView, termsView } from '../plan-shapes.ts'
+import { BillingDetailsView } from './billing.ts'
 
 /** Credit sums of an account, described once. */
 export const SUMS = {
@@ -117,13 +119,18 @@ const EnsureResult = z.object({
   ...SUMS,
 })
 
+const NewAccountId = AccountId.refine(
+  (id) => !isWalletAccount(id),
+  'must not start with "x402-". Only a payment by x402 creates the account of a wallet',
+).describe('Account name')
+
 const ensureAccount = defineEndpoint({
   id: 'ensureAccount',
   route: 'PUT /admin/accounts/{id}',
   summary: 'Create an account; an existing account stays unchanged',
   description:
     '`credits` replaces the credits of the first period; they do not expire. `terms` is accepted only with a custom plan.',
-  params: ACCOUNT_PARAMS,
+  params: { id: NewAccountId },
   body: {
     schema: z.strictObject({
       plan: PlanName.default('trial'),
@@ -166,15 +173,16 @@ const showAccount = defineEndpoint({
         'Credits for usage that was reported after the balance ran out; never charged and not part of `spent`',
       ),
       period: Period.nullable().describe('Current period; null: the account predates plan periods'),
+      billing: BillingDetailsView.nullable().describe('Billing details; null: none'),
       keys: z.array(KeyViewWithCap).describe('Keys, newest first, at most 1,000'),
     }),
-    { period: { credits: '10000' } },
+    { period: { credits: '10000' }, billing: null },
   ),
-  handle: async ({ params: { id } }, { accounts, keys }) => {
+  handle: async ({ params: { id } }, { accounts, billing, keys }) => {
     const shown = await accounts.account(id)
     if (!shown.ok) return shown
     const { plan, terms, created, sums, period } = shown.value
-    const listed = await keys.list(id, KEYS_SHOWN)
+    const [listed, [lastChange]] = await Promise.all([keys.list(id, KEYS_SHOWN), billing.changes(id, 1)])
     return reply(200, {
       account: id,
       plan,
@@ -184,6 +192,7 @@ const showAccount = defineEndpoint({
       held: formatCredits(sums.held),
       written_off: formatCredits(sums.writtenOff),
       period: period === null ? null : periodView(period),
+      billing: lastChange?.details ?? null,
       keys: listed.map(keyViewWithCap),
     })
   },

@@ -1,12 +1,12 @@
 // Coverage and gaps of a chain's history, and what the history endpoints share: chain, time range and file fields.
 
 import * as z from 'zod'
-import type { CoveredDay, Exports } from '../../../archive/exports/exports-api.ts'
+import type { CoveredPeriod, Exports } from '../../../archive/exports/exports-api.ts'
 import type { FileSource, TimeRange } from '../../../archive/exports/file-list.ts'
 import { inGroups } from '../../../core/digit-groups.ts'
 import type { Failure } from '../../../core/failure.ts'
 import { err, ok, type Result } from '../../../core/result.ts'
-import { DAY_MS } from '../../../core/time.ts'
+import { DAY_MS, HOUR_MS } from '../../../core/time.ts'
 import { wholeNumber } from '../../../core/whole-number.ts'
 import { ONE_CREDIT } from '../../../metering/tariff.ts'
 import type { HeightAndTime } from '../../../protocol/feed/durable-api.ts'
@@ -137,6 +137,9 @@ const RepairView = z.object({
   books: z.boolean().describe('Whether the source also had the changes of the order books, so that they are known'),
   source: z.string().describe('Name of the source'),
   at_ms: UnixMs.describe('Time of the repair, Unix milliseconds'),
+  from_ms: UnixMs.nullable().describe(
+    'Time of the blocks, to the minute: the start of the segment with the first block, Unix milliseconds; null: no longer archived',
+  ),
 })
 
 const Coverage = z
@@ -171,6 +174,17 @@ const Coverage = z
         }),
       )
       .describe('Days of the range that have data'),
+    hours: z
+      .array(
+        z.object({
+          hour: z.int().min(0).max(23).describe('UTC hour of the day'),
+          from_height: BlockHeight.describe('First block of the hour’s segments'),
+          to_height: BlockHeight.describe('Last block of the hour’s segments'),
+          ...SUMS,
+        }),
+      )
+      .nullable()
+      .describe('Hours that have data, if the request names a `day`; otherwise null'),
   })
   .meta({ id: 'HistoryCoverage' })
 
@@ -178,7 +192,8 @@ const historyCoverage = defineEndpoint({
   id: 'historyCoverage',
   route: 'GET /v1/{chain}/history/coverage',
   summary: 'Show the archived history of a chain by UTC day',
-  description: 'The default range is the last 31 days; the maximum is 92 days.',
+  description:
+    'The default range is the last 31 days; the maximum is 92 days. With `day`, the response also lists its hours.',
   auth: 'key',
   product: 'data',
   price: ONE_CREDIT,
@@ -200,6 +215,7 @@ const historyCoverage = defineEndpoint({
         books: false,
         source: 'tokyo',
         at_ms: 1799990000000,
+        from_ms: 1795000000000,
       },
     ],
   }),
@@ -209,13 +225,14 @@ const historyCoverage = defineEndpoint({
     const range = rangeOf(query, platform.now(), false)
     if (!range.ok) return range
     const { value } = history
-    const [ends, days, files, repairs] = await Promise.all([
+    const [ends, days, hours, files, repairs] = await Promise.all([
       value.ends(),
-      value.days(range.value),
+      value.periods(range.value, 'day'),
+      query.day === undefined ? null : value.periods(range.value, 'hour'),
       value.files(),
       value.repairs(MAX_REPAIRS),
     ])
-    const total = (name: Exclude<keyof CoveredDay, 'dayMs' | 'first' | 'last'>) =>
+    const total = (name: Exclude<keyof CoveredPeriod, 'startMs' | 'first' | 'last'>) =>
       days.reduce((sum, day) => sum + day[name], 0)
     const body = {
       chain,
@@ -226,8 +243,8 @@ const historyCoverage = defineEndpoint({
           return { from_height: from, to_height: to, known: known ?? ('nothing' as const) }
         }),
       },
-      repairs: repairs.map(({ from, to, known, hasBooks, source, atMs }) => {
-        return { from_height: from, to_height: to, known, books: hasBooks, source, at_ms: atMs }
+      repairs: repairs.map(({ from, to, known, hasBooks, source, atMs, nearMs }) => {
+        return { from_height: from, to_height: to, known, books: hasBooks, source, at_ms: atMs, from_ms: nearMs }
       }),
       totals: {
         segments: total('segments'),
@@ -237,18 +254,22 @@ const historyCoverage = defineEndpoint({
         checkpoints: total('checkpoints'),
         checkpoints_bytes: total('checkpointsBytes'),
       },
-      days: days.map(({ dayMs, first, last, eventsBytes, booksBytes, checkpointsBytes, ...counts }) => ({
-        day: dayText(dayMs),
-        from_height: first,
-        to_height: last,
-        ...counts,
-        events_bytes: eventsBytes,
-        books_bytes: booksBytes,
-        checkpoints_bytes: checkpointsBytes,
-      })),
+      days: days.map((day) => ({ day: dayText(day.startMs), ...viewOf(day) })),
+      hours: hours?.map((hour) => ({ hour: (hour.startMs % DAY_MS) / HOUR_MS, ...viewOf(hour) })) ?? null,
     }
     return reply(200, body)
   },
+})
+
+const viewOf = ({ first, last, segments, blocks, eventsBytes, booksBytes, ...more }: CoveredPeriod) => ({
+  from_height: first,
+  to_height: last,
+  segments,
+  blocks,
+  events_bytes: eventsBytes,
+  books_bytes: booksBytes,
+  checkpoints: more.checkpoints,
+  checkpoints_bytes: more.checkpointsBytes,
 })
 
 function endsOf(ends: { readonly from: HeightAndTime; readonly to: HeightAndTime } | null) {

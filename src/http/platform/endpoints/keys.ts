@@ -15,6 +15,7 @@ import {
   MANAGE_ACCESS_TEXT,
   managementRefusal,
   managingKey,
+  namedKeyRefusal,
   READ_ACCESS_TEXT,
 } from '../account-resource.ts'
 import { createdResponse, defineEndpoint, okResponse, reply } from '../endpoint.ts'
@@ -45,6 +46,7 @@ import {
   RevokedKey,
   rangeWarnings,
 } from '../key-shapes.ts'
+import { serviceKeyRefusal } from '../operation-roles.ts'
 import { AgreedTerms, PlanName } from '../plan-shapes.ts'
 import type { OwnKeyRow, Platform } from '../platform-api.ts'
 import type { Refusal } from '../refusal.ts'
@@ -202,10 +204,11 @@ const createOwnKey = defineEndpoint({
     ...createdResponse('The key, shown only once', z.object({ ...IssuedKey.shape, ...WARNINGS })),
   },
   refusals: [409],
-  handle: async ({ body, identity: { account, keyHash } }, { keys, now, isProxied }) => {
+  handle: async ({ body, identity }, { keys, now, isProxied }) => {
+    const { account, keyHash } = identity
     const maker = await managingKey(keys, keyHash)
     if (!maker.ok) return maker
-    const refused = expiryRefusal(body.expires, now())
+    const refused = serviceKeyRefusal(identity, body.kind) ?? expiryRefusal(body.expires, now())
     if (refused !== null) return err(refused)
     const { idempotency_key: request = null, ...input } = body
     const made = await keys.createOwn({ ...input, account, request, maker: rootOf(maker.value) })
@@ -379,8 +382,11 @@ const revokeOwnKey = defineEndpoint({
     }),
     { revoked: 1790000000000 },
   ),
-  handle: async ({ params: { key: name }, identity: { account, keyHash } }, platform) => {
+  handle: async ({ params: { key: name }, identity }, platform) => {
     const { keys } = platform
+    const { account, keyHash } = identity
+    const beyondRole = await namedKeyRefusal(keys, identity, name)
+    if (beyondRole !== null) return err(beyondRole)
     const own = await keys.findByHash(keyHash)
     const refused = own?.hash === name || own?.prefix === name ? null : managementRefusal(own)
     if (refused !== null) return err(refused)

@@ -1,31 +1,53 @@
 // Credit orders: prices, ordering by the owner and settlement by the operator.
 
 import * as z from 'zod'
+import type { Checkout, PurchaseQuery } from '../../../billing/checkout/checkout-api.ts'
 import { moneyText } from '../../../billing/checkout/money.ts'
-import { PROVIDERS, PURCHASE_STATES, type Purchase } from '../../../billing/checkout/purchase.ts'
+import {
+  CHECKOUT_PROVIDERS,
+  PROVIDERS,
+  PURCHASE_STATES,
+  type Purchase,
+  paymentOf,
+} from '../../../billing/checkout/purchase.ts'
 import { formatCredits } from '../../../core/amount.ts'
 import { AccountId } from '../../../core/ids.ts'
-import { MANAGE_ACCESS_TEXT, managingKey } from '../account-resource.ts'
+import { MANAGE_ACCESS_TEXT, managingKey, READ_ACCESS_TEXT } from '../account-resource.ts'
 import { createdResponse, defineEndpoint, okResponse, reply } from '../endpoint.ts'
 import { Credits, CreditsText, UnixMs } from '../fields.ts'
 
-const OrderNumber = z
+export const OrderNumber = z
   .string()
   .regex(/^W-\d{1,12}-[1-9A-HJ-NP-Za-km-z]{4}$/, 'must be an order number such as W-17-k3Fz')
   .describe('Order number')
-const ORDER_PARAMS = { number: OrderNumber }
+export const ORDER_PARAMS = { number: OrderNumber }
 
-export const MoneyText = z.string().regex(/^\d+(\.\d{2,3})?$/)
+export const MoneyText = z.string().regex(/^\d+(\.\d{2,6})?$/)
 export const CurrencyCode = z
   .string()
-  .regex(/^[a-z]{3}$/)
-  .describe('ISO 4217 currency code in lower case')
+  .regex(/^[a-z][a-z0-9]{2,11}$/)
+  .describe('ISO 4217 currency code, or symbol of a token, in lower case')
 
-const OrderState = z
+export const OrderState = z
   .enum(PURCHASE_STATES)
   .describe(
     '`open`: not paid yet; `paid`: paid, and credited unless `granted` is null; `failed`: payment failed; `void`: canceled',
   )
+
+export const Provider = z
+  .enum(PROVIDERS)
+  .describe('Payment provider; `manual`: pay the operator, see `instructions`; `x402`: paid by a wallet')
+
+/** How a payment is found where it was made. */
+export const PAYMENT = {
+  reference: z
+    .string()
+    .nullable()
+    .describe(
+      'Reference of the payment. `manual`: order number, to name in the transfer; `stripe`: Checkout Session; `x402`: transaction; null: none yet',
+    ),
+  network: z.string().nullable().describe('Network of an `x402` payment (CAIP-2); null: another provider'),
+}
 
 const OrderView = z
   .object({
@@ -34,7 +56,7 @@ const OrderView = z
     credits: CreditsText.describe('Ordered credits; they do not expire'),
     amount: MoneyText.describe('Price'),
     currency: CurrencyCode,
-    provider: z.enum(PROVIDERS).describe('Payment provider; `manual`: pay the operator, see `instructions`'),
+    provider: Provider,
     state: OrderState,
     url: z.string().nullable().describe('Payment page; null: manual payment, or no longer payable'),
     created: UnixMs,
@@ -42,27 +64,59 @@ const OrderView = z
     granted: UnixMs.nullable().describe('Time of the credit grant, Unix milliseconds; null: not granted'),
     refunded: MoneyText.describe('Refunded amount; refunds do not remove credits'),
     note: z.string().nullable().describe('Remark about the order; null: none'),
+    transaction: z.string().nullable().describe('Transaction of an `x402` payment; null: another provider, or unknown'),
+    ...PAYMENT,
+    invoice: z.boolean().describe('Whether the order has an invoice'),
   })
   .meta({ id: 'Order' })
 
-const ORDER_EXAMPLE = { credits: '100000', url: null, granted: null }
+const ORDER_EXAMPLE = {
+  credits: '100000',
+  url: null,
+  granted: null,
+  transaction: null,
+  reference: 'W-17-k3Fz',
+  network: null,
+  invoice: true,
+}
 
-function orderView({ seq: _, reference: __, micro, minor, refunded, ...order }: Purchase) {
-  const { currency, state } = order
+function orderView(order: Purchase) {
+  const { number, account, micro, minor, currency, provider, state, created, paid, granted, note } = order
+  const { reference, network } = paymentOf(order)
   return {
-    ...order,
+    number,
+    account,
+    provider,
+    state,
+    created,
+    paid,
+    granted,
+    note,
+    currency,
     credits: formatCredits(micro),
     amount: moneyText(minor, currency),
-    refunded: moneyText(refunded, currency),
+    refunded: moneyText(order.refunded, currency),
     url: state === 'open' ? order.url : null,
+    transaction: order.receipt,
+    reference,
+    network,
+    invoice: order.terms !== null,
   }
 }
 
 const ORDERS_MAX = 100
 
 const Offers = z.object({
-  provider: z.enum(PROVIDERS).nullable().describe('Payment provider; null: no credits for sale'),
+  provider: z.enum(CHECKOUT_PROVIDERS).nullable().describe('Payment provider; null: no credits for sale'),
   currency: CurrencyCode,
+  tax: z
+    .object({
+      name: z.string().describe('Name of the tax'),
+      rate: z.string().describe('Rate in percent'),
+      included: z.boolean().describe('Whether the prices include the tax; if not, the amount of an order does'),
+    })
+    .nullable()
+    .describe('Tax on the prices; null: none is stated'),
   packages: z
     .array(
       z.object({
@@ -91,6 +145,7 @@ const showCheckout = defineEndpoint({
   auth: 'key',
   responses: okResponse('Prices and orders', Offers, {
     provider: 'manual',
+    tax: { name: 'VAT', rate: '19', included: true },
     packages: [{ name: 'small', credits: '100000' }],
     lots: { credits: '10000', amount: '2.00', most: 1000 },
     instructions: 'Transfer the amount to the bank account shown on our website and quote the order number.',
@@ -105,6 +160,7 @@ const showCheckout = defineEndpoint({
     const orders = await checkout.list({ account: identity.account, limit: ORDERS_MAX })
     return reply(200, {
       provider: checkout.provider,
+      tax: checkout.tax,
       currency,
       packages: packages.map((each) => ({ name: each.name, ...priced(each) })),
       lots: lots ? { ...priced(lots), most: lots.most } : null,
@@ -114,7 +170,7 @@ const showCheckout = defineEndpoint({
   },
 })
 
-const ONE_FIELD_TEXT = 'send either "package" or "credits", not both'
+export const ONE_FIELD_TEXT = 'send either "package" or "credits", not both'
 
 const NewOrder = z
   .strictObject({
@@ -145,9 +201,7 @@ const checkout = defineEndpoint({
 const PAGE = 100
 const CURSOR_TEXT = 'must be "next" from the previous page'
 
-const OrderFilter = z.strictObject({
-  account: AccountId.optional().describe('Only orders of this account'),
-  state: OrderState.optional(),
+const OrderPage = z.strictObject({
   before: z
     .string()
     .regex(/^\d{1,12}$/, CURSOR_TEXT)
@@ -156,24 +210,46 @@ const OrderFilter = z.strictObject({
     .describe('Value of `next` from the previous page'),
 })
 
+const OrderFilter = z.strictObject({
+  account: AccountId.optional().describe('Only orders of this account'),
+  provider: Provider.optional(),
+  state: OrderState.optional(),
+  ...OrderPage.shape,
+})
+
+const pageResponse = okResponse(
+  `A page of at most ${PAGE} orders`,
+  z.object({
+    orders: z.array(OrderView).describe('Orders, newest first'),
+    next: z.string().nullable().describe('Value of `before` for the next page; null: last page'),
+  }),
+  { orders: [ORDER_EXAMPLE] },
+)
+
+async function pageOfOrders(checkout: Checkout, query: Omit<PurchaseQuery, 'limit'>) {
+  const orders = await checkout.list({ ...query, limit: PAGE })
+  const last = orders[PAGE - 1]
+  return reply(200, { orders: orders.map(orderView), next: last ? String(last.seq) : null })
+}
+
+const ownOrders = defineEndpoint({
+  id: 'ownOrders',
+  route: 'GET /platform/checkout/orders',
+  summary: 'List the account’s orders, newest first',
+  description: READ_ACCESS_TEXT,
+  auth: 'key',
+  query: OrderPage,
+  responses: pageResponse,
+  handle: ({ query, identity: { account } }, { checkout }) => pageOfOrders(checkout, { ...query, account }),
+})
+
 const listOrders = defineEndpoint({
   id: 'listOrders',
   route: 'GET /admin/orders',
   summary: 'List credit orders, newest first',
   query: OrderFilter,
-  responses: okResponse(
-    `A page of at most ${PAGE} orders`,
-    z.object({
-      orders: z.array(OrderView).describe('Orders, newest first'),
-      next: z.string().nullable().describe('Value of `before` for the next page; null: last page'),
-    }),
-    { orders: [ORDER_EXAMPLE] },
-  ),
-  handle: async ({ query }, { checkout }) => {
-    const orders = await checkout.list({ ...query, limit: PAGE })
-    const last = orders[PAGE - 1]
-    return reply(200, { orders: orders.map(orderView), next: last ? String(last.seq) : null })
-  },
+  responses: pageResponse,
+  handle: ({ query }, { checkout }) => pageOfOrders(checkout, query),
 })
 
 const payOrder = defineEndpoint({
@@ -216,4 +292,34 @@ const voidOrder = defineEndpoint({
   },
 })
 
-export const ORDERS = [showCheckout, checkout, listOrders, payOrder, voidOrder]
+const Refund = z.strictObject({
+  amount: z
+    .string('must be an amount such as "19.00"')
+    .regex(/^\d{1,12}(\.\d{1,6})?$/, 'must be an amount such as "19.00"')
+    .describe('Sum of all refunds of the order so far, in its currency'),
+})
+
+const refundOrder = defineEndpoint({
+  id: 'refundOrder',
+  route: 'POST /admin/orders/{number}/refund',
+  summary: 'Record the refund of an order',
+  description:
+    'For orders that were paid manually or by x402: it records money that you returned, and moves none. The invoice gets a correction. Credits stay unchanged. Stripe reports its refunds by itself. Idempotent, because the amount is a sum; it cannot decrease.',
+  role: 'billing',
+  params: ORDER_PARAMS,
+  body: { schema: Refund, optional: false, example: { amount: '19.00' } },
+  responses: okResponse('The refunded order', OrderView, {
+    ...ORDER_EXAMPLE,
+    state: 'paid',
+    paid: 1790000600000,
+    granted: 1790000600000,
+    refunded: '19.00',
+  }),
+  refusals: [409],
+  handle: async ({ params: { number }, body }, { checkout }) => {
+    const order = await checkout.recordRefund(number, body.amount)
+    return order.ok ? reply(200, orderView(order.value)) : order
+  },
+})
+
+export const ORDERS = [showCheckout, checkout, ownOrders, listOrders, payOrder, voidOrder, refundOrder]

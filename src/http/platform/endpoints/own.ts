@@ -7,12 +7,10 @@ import { LIMIT_FIELDS, type Limits } from '../../../accounts/limits.ts'
 import { formatCredits } from '../../../core/amount.ts'
 import { failureMessage } from '../../../core/failure.ts'
 import { AccountId } from '../../../core/ids.ts'
-import { DAY_MS } from '../../../core/time.ts'
 import { remainingOf } from '../../../metering/account-state.ts'
-import { averageDay, forecastEnd } from '../../../metering/forecast.ts'
+import { accountForecast, averagedDays, type Forecast as ForecastResult } from '../../../metering/forecast.ts'
 import type { AccountMeterApi } from '../../../metering/meter-api.ts'
 import { limitsOf } from '../../../metering/plans/plan.ts'
-import { unspentOfPlan } from '../../../metering/plans/plan-period.ts'
 import { MAX_PIPELINES } from '../../../pipelines/pipeline-row.ts'
 import { managementRefusal, READ_ACCESS_TEXT } from '../account-resource.ts'
 import { defineEndpoint, okResponse, reply } from '../endpoint.ts'
@@ -84,9 +82,6 @@ const ownKey = defineEndpoint({
   },
 })
 
-/** One week, because weekends are quieter. */
-const AVERAGED_DAYS = 7
-
 const LimitUse = z.object({
   limit: z
     .string()
@@ -146,20 +141,12 @@ const ownAccount = defineEndpoint({
   handle: async ({ identity }, { keys, meterOf, pipelines, now }) => {
     const { account, plan, keyHash } = identity
     const nowMs = now()
-    const today = nowMs - (nowMs % DAY_MS)
-    const days = Array.from({ length: AVERAGED_DAYS + 1 }, (_, i) => today - (AVERAGED_DAYS - i) * DAY_MS)
     const meter = meterOf(account)
     const [sums, state, spent, streams, key, counted, piped] = await Promise.all([
-      ...([meter.balance(), meter.plan(), meter.spentByDay(days), meter.streams(0)] as const),
+      ...([meter.balance(), meter.plan(), meter.spentByDay(averagedDays(nowMs)), meter.streams(0)] as const),
       ...([keys.findByHash(keyHash), keys.count(account), pipelines.count(account)] as const),
     ])
-    const over = averageDay(spent.slice(0, AVERAGED_DAYS))
-    // On its first day, an account does not have a full day yet.
-    const perDay = over > 0 ? over : (spent.at(-1) ?? 0)
-    // Leased credits are not spent yet. They count as plan credits as long as the plan has credits left.
-    const ofPlan = state === null ? 0 : unspentOfPlan({ ...sums, available: remainingOf(sums), held: 0 }, state)
-    const period = { untilMs: state?.untilMs ?? null, anchorMs: state?.anchorMs ?? nowMs }
-    const standing = { left: remainingOf(sums), ofPlan, ...period, everyMicro: state?.everyMicro ?? 0 }
+    const { forecast, perDay, ofPlan } = accountForecast(sums, state, spent, nowMs)
     const why = managementRefusal(key)
     return reply(200, {
       account,
@@ -169,7 +156,7 @@ const ownAccount = defineEndpoint({
       of_plan: formatCredits(ofPlan),
       period: state === null ? null : periodView(state),
       credits_a_day: formatCredits(perDay),
-      forecast: forecastView(forecastEnd(standing, perDay, nowMs), standing.left),
+      forecast: forecastView(forecast, remainingOf(sums)),
       limits: [
         ...limitRows(limitsOf(identity), streams),
         { limit: 'keys', most: KEYS_MAX, now: counted },
@@ -181,7 +168,7 @@ const ownAccount = defineEndpoint({
   },
 })
 
-function forecastView(forecast: ReturnType<typeof forecastEnd>, left: number): z.infer<typeof Forecast> {
+function forecastView(forecast: ForecastResult, left: number): z.infer<typeof Forecast> {
   if (!forecast.ends) return { ends: null, why: forecast.why }
   return { ends: forecast.atMs, why: left <= 0 ? 'spent' : 'used_up' }
 }

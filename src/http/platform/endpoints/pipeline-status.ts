@@ -4,14 +4,14 @@ import * as z from 'zod'
 import { formatCredits } from '../../../core/amount.ts'
 import { wholeNumber } from '../../../core/whole-number.ts'
 import { TEST_PRICE } from '../../../metering/tariff.ts'
-import { PipelineChange } from '../../../pipelines/changes.ts'
+import { PipelineChange, PipelinePreview } from '../../../pipelines/changes.ts'
 import { STATUSES } from '../../../pipelines/pipeline.ts'
 import type { SinkPhase } from '../../../pipelines/sink-api.ts'
 import { defineEndpoint, okResponse, reply } from '../endpoint.ts'
 import { CreditsText } from '../fields.ts'
-import { IsoTime, isoTime, PIPELINE_BODY_BYTES, PIPELINE_PARAMS, PIPELINE_PATH } from './pipelines.ts'
+import { IsoTime, isoTime, PIPELINE_BODY_BYTES, PIPELINE_PARAMS, PIPELINE_PATH, PIPELINES_PATH } from './pipelines.ts'
 
-const PHASES = [
+export const PHASES = [
   ...(['idle', 'backfilling', 'live', 'pausing', 'paused', 'retrying', 'unpaid', 'failed', 'finished'] as const),
   'unknown',
 ] as const satisfies readonly (SinkPhase | 'unknown')[]
@@ -244,6 +244,39 @@ const testPipeline = defineEndpoint({
   },
 })
 
+const previewPipeline = defineEndpoint({
+  id: 'previewPipeline',
+  route: `POST ${PIPELINES_PATH}preview/`,
+  summary: 'Preview ten rows of a pipeline that need not exist',
+  description:
+    'Reads the newest blocks, applies the filter and the transforms, and returns the last ten rows. Nothing is sent or stored. It reads at most 20,000 blocks, 24 MiB and ten seconds. An error of a transform is a 400 that names it. An account can run one preview or test at a time; another is rejected with 429 and `Retry-After`. A preview costs 1 credit. `order_updates` and `replica_cmds` only have rows while they are requested, see the test.',
+  auth: 'service',
+  price: TEST_PRICE,
+  body: {
+    schema: PipelinePreview,
+    optional: false,
+    example: { topic: 'fills', transforms: { large: 'SELECT * FROM fills' } },
+    maxBytes: PIPELINE_BODY_BYTES,
+  },
+  responses: okResponse(
+    'The rows',
+    z.object({
+      rows: z.array(z.looseObject({})).describe('At most ten rows, oldest first, at most 256 KiB'),
+      read: z.int().describe('Rows before transforms that were read for them'),
+      from: z.int().nullable().describe('First block that was read; null: none'),
+      to: z.int().nullable().describe('Last block that was read; null: none'),
+    }),
+    { rows: [{ _kind: 'row', coin: 'BTC', px: '97000.0', sz: '0.1' }], read: 412, from: 925000770, to: 925000869 },
+  ),
+  handle: async ({ body, identity }, { pipelines }) => {
+    const shown = await pipelines.preview(identity, body)
+    if (!shown.ok) return shown
+    const { texts, read, blocks } = shown.value
+    const rows = texts.map((text) => JSON.parse(text))
+    return reply(200, { rows, read, from: blocks?.from ?? null, to: blocks?.to ?? null })
+  },
+})
+
 const redeliverPipeline = defineEndpoint({
   id: 'redeliverPipeline',
   route: `POST ${PIPELINE_PATH}dead-letters/redeliver/`,
@@ -259,4 +292,11 @@ const redeliverPipeline = defineEndpoint({
   },
 })
 
-export const PIPELINE_STATUS = [pipelineStatus, pipelineLogs, pipelineMetrics, testPipeline, redeliverPipeline]
+export const PIPELINE_STATUS = [
+  pipelineStatus,
+  pipelineLogs,
+  pipelineMetrics,
+  testPipeline,
+  previewPipeline,
+  redeliverPipeline,
+]

@@ -1,19 +1,21 @@
 // Endpoints to create, change and delete pipelines.
 
 import * as z from 'zod'
+import { formatCredits } from '../../../core/amount.ts'
 import { AccountId } from '../../../core/ids.ts'
 import type { Result } from '../../../core/result.ts'
 import { wholeNumber } from '../../../core/whole-number.ts'
 import { remainingOf } from '../../../metering/account-state.ts'
 import { NewPipeline, PipelineChange } from '../../../pipelines/changes.ts'
 import { DEFAULTS, DestinationView, PIPELINE_FIELDS } from '../../../pipelines/pipeline.ts'
+import { destinationOptions, TOPIC_GROUPS, topicOptions } from '../../../pipelines/pipeline-options.ts'
 import type { PipelineRow } from '../../../pipelines/pipeline-row.ts'
 import { createdResponse, defineEndpoint, okResponse, reply } from '../endpoint.ts'
-import { Before, Limit, Next, pageOf, UnixMs, withoutNumber } from '../fields.ts'
+import { Before, CreditsText, Limit, Next, pageOf, UnixMs, withoutNumber } from '../fields.ts'
 import type { Platform } from '../platform-api.ts'
 import type { Refusal } from '../refusal.ts'
 
-const PIPELINES_PATH = '/platform/pipeline-api/'
+export const PIPELINES_PATH = '/platform/pipeline-api/'
 export const PIPELINE_PATH = `${PIPELINES_PATH}{id}/` as const
 export const PIPELINE_PARAMS = { id: z.string().describe('Id of the pipeline, `pipe_…`') }
 /** Maximum body size; leaves room for transforms. */
@@ -183,6 +185,69 @@ const createPipeline = defineEndpoint({
     pipelineReply(201, await platform.pipelines.create(identity, body), platform),
 })
 
+const Option = z.object({
+  name: z.string().describe('Field name'),
+  kind: z.enum(['text', 'secret', 'choice', 'switch']).describe('`choice`: one of `options`; `switch`: a boolean'),
+  description: z.string().describe('Description'),
+  required: z.boolean().describe('Whether the field must be sent'),
+  options: z.array(z.string()).nullable().describe('Allowed values; null: not a choice'),
+})
+
+const TopicOption = z.object({
+  topic: PIPELINE_FIELDS.topic,
+  group: z.enum(TOPIC_GROUPS).describe('Group of topics'),
+  description: z.string().describe('Description'),
+  filters: z
+    .array(
+      z.object({
+        type: z.string().describe('The `type` of the filter'),
+        example: z.looseObject({}).describe('Filter that is valid as it is'),
+      }),
+    )
+    .describe('Filters of the topic'),
+  filter_required: z.boolean().describe('Whether a pipeline of the topic needs a filter'),
+  has_past: z.boolean().describe('Whether rows of past blocks are available'),
+  columns: z.array(z.string()).describe('Columns of a row, before transforms'),
+})
+
+const pipelineOptions = defineEndpoint({
+  id: 'pipelineOptions',
+  route: `GET ${PIPELINES_PATH}options/`,
+  summary: 'List topics, destinations and prices for new pipelines',
+  auth: 'service',
+  responses: okResponse(
+    'The options',
+    z.object({
+      topics: z.array(TopicOption.meta({ id: 'PipelineTopic' })).describe('Topics, by group'),
+      destinations: z
+        .array(
+          z.object({
+            type: PIPELINE_FIELDS.destination_type.describe('Destination type'),
+            fields: z.array(Option.meta({ id: 'DestinationField' })).describe('Fields of `destination_config`'),
+          }),
+        )
+        .describe('Destinations'),
+      row_credits: CreditsText.nullable().describe('Price of a row of up to 1 KiB; null: unknown'),
+      minute_credits: CreditsText.nullable().describe('Price of a minute in which a pipeline runs; null: unknown'),
+    }),
+    {
+      topics: topicOptions().slice(0, 1),
+      destinations: destinationOptions().filter(({ type }) => type === 'postgres'),
+      row_credits: '0.0001',
+      minute_credits: '0.05',
+    },
+  ),
+  handle: async ({ identity: { account } }, { pipelines }) => {
+    const prices = await pipelines.prices(account)
+    return reply(200, {
+      topics: topicOptions(),
+      destinations: destinationOptions(),
+      row_credits: prices && formatCredits(prices.rowMicro),
+      minute_credits: prices && formatCredits(prices.minuteMicro),
+    })
+  },
+})
+
 const showPipeline = defineEndpoint({
   id: 'showPipeline',
   route: `GET ${PIPELINE_PATH}`,
@@ -270,6 +335,7 @@ const AdminPipelineView = z
     topic: z.string().describe('Topic'),
     destination: z.string().describe('Destination type'),
     status: z.string().describe('Desired status set by the owner'),
+    backfill_of: z.string().nullable().describe('The pipeline that this one is a backfill of; null: it is none'),
     created: UnixMs.describe('Creation time, Unix milliseconds'),
     updated: UnixMs.describe('Time of the last change of its settings, Unix milliseconds'),
   })
@@ -291,7 +357,8 @@ const allPipelines = defineEndpoint({
   ),
   handle: async ({ query: { account, before, limit } }, platform) => {
     const select = `SELECT rowid AS number, id, account, fields ->> 'name' AS name, fields ->> 'topic' AS topic,
-      fields ->> 'destination_type' AS destination, fields ->> 'status' AS status, created, updated FROM pipelines
+      fields ->> 'destination_type' AS destination, fields ->> 'status' AS status, backfill_of, created, updated
+      FROM pipelines
       WHERE removed IS NULL AND (?1 IS NULL OR account = ?1) AND (?2 IS NULL OR rowid < ?2) ORDER BY rowid DESC LIMIT ?3`
     const Row = AdminPipelineView.extend({ number: z.int() })
     const { rows, next } = pageOf(await platform.rows(Row, select, account, before, limit + 1), limit)
@@ -302,6 +369,8 @@ const allPipelines = defineEndpoint({
 export const PIPELINES = [
   listPipelines,
   createPipeline,
+  // Before the path with an id, which would match too.
+  pipelineOptions,
   showPipeline,
   setPipelineStatus,
   changePipeline,

@@ -1,4 +1,4 @@
-// Monthly invoices (UTC) and daily balances of an account, with current numbers from the meter. Invariants: opening +
+// Monthly statements (UTC) and daily balances of an account, with current numbers from the meter. Invariants: opening +
 // granted − expired − charged = closing; lines add up to charged plus written off; amounts are exact strings.
 
 import * as z from 'zod'
@@ -34,7 +34,7 @@ const AMOUNTS = {
   expired: CreditsText.describe('Unused plan credits that expired'),
   charged: CreditsText.describe('Credits used by calls, stream minutes and pipeline rows'),
   written_off: CreditsText.describe(
-    'Credits for usage that was reported after the balance ran out; part of the invoice lines, but never charged',
+    'Credits for usage that was reported after the balance ran out; part of the statement lines, but never charged',
   ),
   closing: CreditsText.describe('Closing or current balance: opening + granted − expired − charged'),
 }
@@ -43,13 +43,13 @@ const SUMS = {
   month: Month,
   from: Day.describe('First UTC day'),
   to: Day.describe('Last UTC day, inclusive'),
-  is_final: z.boolean().describe('Whether the invoice is final (the month ended over an hour ago)'),
+  is_final: z.boolean().describe('Whether the statement is final (the month ended over an hour ago)'),
   ...AMOUNTS,
 }
 
-const InvoiceSums = z.object(SUMS).meta({ id: 'InvoiceSums' })
+const MonthSums = z.object(SUMS).meta({ id: 'InvoiceSums' })
 
-const Invoice = z
+const MonthStatement = z
   .object({
     account: AccountId,
     ...SUMS,
@@ -80,7 +80,7 @@ const Invoice = z
   .meta({ id: 'Invoice' })
 
 const MONTH_EXAMPLE = { from: '2026-11-01', to: '2026-11-30', is_final: true }
-const INVOICE_EXAMPLE = {
+const STATEMENT_EXAMPLE = {
   ...MONTH_EXAMPLE,
   given: [{ at: 1793491200000, credits: '10000' }],
   lines: [{ count: 4 }],
@@ -125,12 +125,12 @@ function amountsView({ opening, granted, expired, charged, writtenOff, closing }
   }
 }
 
-function invoiceOf(
+function statementOf(
   account: AccountId,
   { given, lines, ...sums }: Statement,
   names: KeyNames,
   [fromMs, toMs, nowMs]: readonly [number, number, number],
-): z.infer<typeof Invoice> {
+): z.infer<typeof MonthStatement> {
   return {
     account,
     ...statementView(sums, fromMs, toMs, nowMs),
@@ -143,8 +143,8 @@ function invoiceOf(
   }
 }
 
-/** The invoice as one CSV table. The first column names the kind of row. */
-function invoiceCsv(invoice: z.infer<typeof Invoice>): string {
+/** The statement as one CSV table. The first column names the kind of row. */
+function statementCsv(invoice: z.infer<typeof MonthStatement>): string {
   const { month, opening, expired, written_off: writtenOff, charged, closing } = invoice
   const sum = (what: string, credits: string) => [what, month, '', '', '', '', '', credits]
   const given = invoice.given.map(({ at, plan, credits }) => [
@@ -163,11 +163,11 @@ function signed(micro: MicroCredits): string {
 }
 
 /** The current month is reported up to now. */
-async function invoiceFor(
+async function statementFor(
   account: AccountId,
   month: string,
   { meterOf, keys, now }: Platform,
-): Promise<Result<ReturnType<typeof invoiceOf>, Refusal>> {
+): Promise<Result<ReturnType<typeof statementOf>, Refusal>> {
   const { fromMs, toMs } = monthWindow(month)
   const nowMs = now()
   const times = monthTimes(nowMs)
@@ -175,25 +175,25 @@ async function invoiceFor(
   const { sinceMs } = await meter.statementSums([fromMs, toMs])
   const [beginMs = 0] = times
   if (fromMs < beginMs || fromMs >= (times.at(-1) ?? 0) || sinceMs === null || toMs <= sinceMs)
-    return err(noInvoice(month))
+    return err(noStatement(month))
   const statement = await meter.statement(fromMs, toMs)
   const hashes = statement.lines.flatMap(({ keyHash }) => (keyHash === null ? [] : [keyHash]))
   const names = await keys.namesByHash([...new Set(hashes)])
-  return ok(invoiceOf(account, statement, names, [fromMs, toMs, nowMs]))
+  return ok(statementOf(account, statement, names, [fromMs, toMs, nowMs]))
 }
 
-function noInvoice(month: string): Refusal {
-  const hint = `There is no invoice for ${month}. GET /platform/invoices/ lists all invoices.`
-  return { kind: 'not_found', what: 'This invoice', hint }
+function noStatement(month: string): Refusal {
+  const hint = `There is no statement for ${month}. GET /platform/invoices/ lists all statements.`
+  return { kind: 'not_found', what: 'This statement', hint }
 }
 
 const ownInvoices = defineEndpoint({
   id: 'ownInvoices',
   route: 'GET /platform/invoices/',
-  summary: 'List invoices by UTC month',
+  summary: 'List monthly statements',
   description: `${READ_ACCESS_TEXT} Newest first, at most 13 months; the first entry is the current month so far.`,
   auth: 'key',
-  responses: okResponse('The months', z.object({ invoices: z.array(InvoiceSums).describe('Invoices, newest first') }), {
+  responses: okResponse('The months', z.object({ invoices: z.array(MonthSums).describe('Statements, newest first') }), {
     invoices: [MONTH_EXAMPLE],
   }),
   handle: async ({ identity: { account } }, { meterOf, now }) => {
@@ -211,13 +211,13 @@ const ownInvoices = defineEndpoint({
 const ownInvoice = defineEndpoint({
   id: 'ownInvoice',
   route: 'GET /platform/invoices/{month}',
-  summary: 'Show the invoice of a UTC month',
+  summary: 'Show the statement of a UTC month',
   description: `${READ_ACCESS_TEXT} Amounts are exact: opening + granted − expired − charged = closing.`,
   auth: 'key',
   params: { month: Month },
-  responses: okResponse('The invoice', Invoice, INVOICE_EXAMPLE),
+  responses: okResponse('The statement', MonthStatement, STATEMENT_EXAMPLE),
   handle: async ({ params: { month }, identity: { account } }, platform) => {
-    const invoice = await invoiceFor(account, month, platform)
+    const invoice = await statementFor(account, month, platform)
     return invoice.ok ? reply(200, invoice.value) : invoice
   },
 })
@@ -225,19 +225,19 @@ const ownInvoice = defineEndpoint({
 const ownInvoiceCsv = defineEndpoint({
   id: 'ownInvoiceCsv',
   route: 'GET /platform/invoices/{month}/csv',
-  summary: 'Download the invoice of a UTC month as CSV',
+  summary: 'Download the statement of a UTC month as CSV',
   description: READ_ACCESS_TEXT,
   auth: 'key',
   params: { month: Month },
   responses: okResponse(
     'A row for each sum and each line',
     z.string(),
-    invoiceCsv(Invoice.parse(exampleOf(Invoice, INVOICE_EXAMPLE))),
+    statementCsv(MonthStatement.parse(exampleOf(MonthStatement, STATEMENT_EXAMPLE))),
   ),
   handle: async ({ params: { month }, identity: { account } }, platform) => {
-    const invoice = await invoiceFor(account, month, platform)
+    const invoice = await statementFor(account, month, platform)
     if (!invoice.ok) return invoice
-    return reply(200, invoiceCsv(invoice.value), { contentType: 'text/csv; charset=utf-8' })
+    return reply(200, statementCsv(invoice.value), { contentType: 'text/csv; charset=utf-8' })
   },
 })
 

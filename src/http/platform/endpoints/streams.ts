@@ -94,7 +94,7 @@ const createStreamToken = defineEndpoint({
   route: 'POST /platform/stream-tokens',
   summary: 'Create a stream token for a browser',
   description:
-    'Free of charge. Requires an API key for streams. The token is valid for at most an hour, for `/ws` and these types of `/info`: ' +
+    'Free of charge. Requires an API key for streams. The token is valid for at most an hour, for `/ws`, `/graphql` and these types of `/info`: ' +
     `${TOKEN_INFO_TYPES.map((type) => `\`${type}\``).join(', ')}. ` +
     'Usage is charged to the key that created the token. The token becomes invalid when that key does.',
   auth: 'key',

@@ -5,7 +5,7 @@ import * as z from 'zod'
 import type { Failure } from '../../../core/failure.ts'
 import { AccountId } from '../../../core/ids.ts'
 import { err } from '../../../core/result.ts'
-import { Thresholds, WebhookUrl } from '../../../metering/webhooks/webhook.ts'
+import { ALERT_TYPES, Thresholds, WebhookUrl } from '../../../metering/webhooks/webhook.ts'
 import { ACCOUNT, ACCOUNT_PARAMS, adminAndOwnEndpoints, MANAGE_ACCESS_TEXT, managingKey } from '../account-resource.ts'
 import { defineEndpoint, okResponse, reply } from '../endpoint.ts'
 import { UnixMs } from '../fields.ts'
@@ -32,7 +32,7 @@ const Webhook = z
       .array(
         z.object({
           id: z.string().describe('Event id (`webhook-id`), the same on every attempt'),
-          type: z.enum(['credits.low', 'pipeline.paused']).describe('Event type'),
+          type: z.enum(['credits.low', 'pipeline.paused', 'top_up.stopped', ...ALERT_TYPES]).describe('Event type'),
           threshold: z.string().nullable().describe('Crossed threshold; null: not a balance event'),
           created: UnixMs.describe('Time of the event, Unix milliseconds'),
           state: z
@@ -90,10 +90,11 @@ const [setWebhook, setOwnWebhook] = adminAndOwnEndpoints(ACCOUNT, {
     summary: 'Set the webhook',
     description: WEBHOOK_TEXT,
   },
-  handle: async ({ account, by, body }, { meterOf, urlRefusal }) => {
+  handle: async ({ account, author, body }, { meterOf, urlRefusal }) => {
     const refused = urlRefusal(body.url)
     if (refused !== null) return err(badField('url', refused))
     const { new_secret: newSecret, ...order } = body
+    const by = author?.root ?? null
     return reply(200, { account, ...(await meterOf(account).setWebhook({ account, by, ...order, newSecret })) })
   },
 })
@@ -140,8 +141,8 @@ const [testWebhook, testOwnWebhook] = adminAndOwnEndpoints(ACCOUNT, {
     description: 'At most one test every 10 s.',
     refusals: [404],
   },
-  handle: async ({ account, by }, { meterOf }) => {
-    const delivery = await meterOf(account).testWebhook(by === null ? undefined : OWNERS_TEST_EVERY_MS)
+  handle: async ({ account, author }, { meterOf }) => {
+    const delivery = await meterOf(account).testWebhook(author === null ? undefined : OWNERS_TEST_EVERY_MS)
     return delivery === null ? err(NO_WEBHOOK) : reply(200, { account, ...delivery })
   },
 })

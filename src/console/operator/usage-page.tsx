@@ -1,0 +1,98 @@
+// Usage and revenue by period.
+
+import { DAY_MS } from '../../core/time.ts'
+import { urlWith } from '../address.dom.ts'
+import { nowMs } from '../clock.dom.ts'
+import { Link } from '../shell.tsx'
+import { Bars } from '../ui/bars.tsx'
+import { Filters } from '../ui/form.tsx'
+import { dayText, groupedText } from '../ui/format.ts'
+import { QueryView } from '../ui/parts.tsx'
+import { columnsByDay, partNames } from '../ui/stacked-bars.ts'
+import { amountColumn, type Column, Table } from '../ui/table.tsx'
+import { type Business, BusinessFigures, useBusiness } from './business-pages.tsx'
+import { filterQuery } from './parts.tsx'
+import * as strings from './strings.ts'
+
+function SpentByDay({ business: { from, to, days } }: { business: Business }) {
+  const parts = days.flatMap(({ date, by_product: products }) =>
+    Object.entries(products).map(([part, credits]) => ({ date, part, credits })),
+  )
+  if (parts.length === 0) return <p class="empty">{strings.businessNoSpend(from, to)}</p>
+  return (
+    <Bars
+      label={strings.businessChart(from, to)}
+      columns={columnsByDay(from, to, parts)}
+      parts={partNames(parts)}
+      valueText={(value) => strings.businessCredits(groupedText(String(value)))}
+    />
+  )
+}
+
+type BusinessDay = Business['days'][number]
+const DAY_COLUMNS: readonly Column<BusinessDay>[] = [
+  { name: strings.businessColumnsDay, text: ({ date }) => date },
+  amountColumn(strings.businessColumnsGranted, ({ granted }) => granted),
+  amountColumn(strings.businessColumnsSpent, ({ spent }) => spent),
+  amountColumn(strings.businessColumnsCalls, ({ calls }) => calls),
+  amountColumn(strings.businessColumnsMinutes, ({ stream_minutes: minutes }) => minutes),
+  amountColumn(strings.businessColumnsRows, ({ pipeline_rows: rows }) => rows),
+  amountColumn(strings.businessColumnsRefusals, ({ refusals }) => refusals),
+]
+const PERIOD_FIELDS = [
+  { name: 'from', label: strings.businessFrom, type: 'date' },
+  { name: 'to', label: strings.businessTo, type: 'date' },
+] as const
+
+export function UsagePage() {
+  const business = useBusiness(() => {
+    const query = filterQuery(PERIOD_FIELDS)
+    return query.size > 0 ? `?${query}` : ''
+  })
+  return (
+    <>
+      <h1>{strings.businessTitle}</h1>
+      <Filters fields={PERIOD_FIELDS} />
+      <p class="beside">
+        {[1, 7, 30, 90].map((days) => (
+          <Link key={days} to={urlWith({ from: dayText(nowMs() - (days - 1) * DAY_MS), to: null })}>
+            {days === 1 ? strings.businessToday : strings.businessDays(days)}
+          </Link>
+        ))}
+      </p>
+      <QueryView query={business}>
+        {(shown) => (
+          <>
+            <BusinessFigures business={shown} />
+            <SpentByDay business={shown} />
+            <Table
+              caption={strings.businessTable(shown.from, shown.to)}
+              columns={DAY_COLUMNS}
+              rows={[...shown.days].reverse()}
+              empty={strings.businessEmpty}
+              csv={`usage-${shown.from}-${shown.to}`}
+            />
+            {shown.cost && (
+              <details>
+                <summary>{strings.businessAssumptions}</summary>
+                <ul>
+                  {shown.cost.assumptions.map((each) => (
+                    <li key={each}>{each}</li>
+                  ))}
+                </ul>
+              </details>
+            )}
+            {shown.million_usd === null && (
+              <p>
+                {strings.businessNoPrice}
+                <code>MILLION_CREDITS_USD</code>
+                {strings.businessNoPriceIn}
+                <code>wrangler.toml</code>.
+              </p>
+            )}
+          </>
+        )}
+      </QueryView>
+    </>
+  )
+}

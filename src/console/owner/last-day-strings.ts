@@ -1,0 +1,25 @@
+// Text of the calls of the last day.
+
+export const DAY = {
+  title: 'Calls of the last 24 hours',
+  logs: 'All logs',
+  outcomes: { ok: 'OK', refused: 'Rejected (4xx)', failed: 'Failed (5xx)' },
+  none: 'No calls in the last 24 hours.',
+  off: 'This gateway keeps no request log.',
+  totals: (ok: string, refused: string, failed: string) => `${ok} OK, ${refused} rejected, ${failed} failed.`,
+  latency: (p50: string, p99: string) => ` Median ${p50} ms, 99th percentile ${p99} ms.`,
+  sampled: (count: string) => ` The log is a sample: ${count} more calls are not counted.`,
+  since: (time: string) => ` Counted since ${time} UTC.`,
+  callsChart: (from: string) => `Calls per hour by outcome since ${from}`,
+  latencyChart: (from: string) => `Duration of calls per hour in milliseconds since ${from}`,
+  calls: 'Calls per hour',
+  durations: 'Duration (ms)',
+  p50: 'p50',
+  p99: 'p99',
+  left: 'Not counted',
+  milliseconds: (ms: string) => `${ms} ms`,
+  noCalls: 'No calls',
+  show: 'Show hourly data',
+  table: 'Calls by hour',
+  hour: 'Hour (UTC)',
+} as const

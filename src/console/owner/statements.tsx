@@ -1,0 +1,120 @@
+// Monthly statements, and a printable view of each.
+
+import { useEffect, useRef } from 'preact/hooks'
+import { urlWith } from '../address.dom.ts'
+import { type Query, useQuery } from '../queries.dom.ts'
+import type { Responses } from '../responses.ts'
+import { Link } from '../shell.tsx'
+import { groupedText, timeText } from '../ui/format.ts'
+import { Button } from '../ui/frame.tsx'
+import { ErrorNote, QueryView, Reserved, SummaryList } from '../ui/parts.tsx'
+import { labelOf } from '../ui/strings.ts'
+import { amountColumn, type Column, Table } from '../ui/table.tsx'
+import * as billingStrings from './billing-strings.ts'
+import type { Statement, StatementSums } from './responses.ts'
+import * as strings from './strings.ts'
+
+type Line = Statement['lines'][number]
+
+const MONTH_COLUMNS: readonly Column<StatementSums>[] = [
+  {
+    name: billingStrings.statementsMonth,
+    text: ({ month }) => month,
+    render: ({ month, is_final: isFinal }) => (
+      <>
+        <Link to={urlWith({ month })}>{month}</Link> {!isFinal && <small>{billingStrings.statementsSoFar}</small>}
+      </>
+    ),
+  },
+  amountColumn(strings.creditsColumnsOpening, ({ opening }) => opening),
+  amountColumn(strings.creditsColumnsGranted, ({ granted }) => granted),
+  amountColumn(strings.creditsColumnsExpired, ({ expired }) => expired),
+  amountColumn(strings.creditsColumnsCharged, ({ charged }) => charged),
+  amountColumn(strings.creditsColumnsClosing, ({ closing }) => closing),
+]
+const LINE_COLUMNS: readonly Column<Line>[] = [
+  { name: billingStrings.statementsColumnsProduct, text: ({ product }) => labelOf(product) },
+  { name: billingStrings.statementsColumnsType, text: ({ type }) => type },
+  { name: billingStrings.statementsColumnsKey, text: ({ prefix }) => prefix ?? '' },
+  { name: billingStrings.statementsColumnsLabel, text: ({ label }) => label },
+  amountColumn(billingStrings.statementsColumnsCount, ({ count }) => count),
+  amountColumn(billingStrings.statementsColumnsCredits, ({ credits }) => credits),
+]
+
+export function Statements({ months }: { readonly months: Query<Responses['ownInvoices']> }) {
+  return (
+    <section class="screen">
+      <h2>{billingStrings.statementsTitle}</h2>
+      <QueryView query={months}>
+        {(value) => (
+          <Table
+            caption={billingStrings.statementsTable}
+            columns={MONTH_COLUMNS}
+            rows={value.invoices}
+            csv="statements"
+            empty={billingStrings.statementsEmpty}
+          />
+        )}
+      </QueryView>
+    </section>
+  )
+}
+
+export function StatementView({ month }: { month: string }) {
+  const path = `/platform/invoices/${encodeURIComponent(month)}`
+  const loaded = useQuery<Statement>(() => path)
+  const value = loaded.value.value
+  const heading = useRef<HTMLHeadingElement>(null)
+  const isKnown = value !== null
+  // The link that led here is gone.
+  useEffect(() => heading.current?.focus(), [isKnown])
+  if (value === null)
+    return (
+      <Reserved height={480} isLoading={loaded.error.value === null}>
+        <ErrorNote error={loaded.error.value} onRetry={loaded.reload} />
+      </Reserved>
+    )
+  const sums = [
+    [billingStrings.statementsSumsOpening, value.opening],
+    ...value.given.map(
+      ({ at, plan, credits }) =>
+        [
+          plan === null
+            ? billingStrings.statementsGrant(timeText(at))
+            : billingStrings.statementsPlan(plan, timeText(at)),
+          credits,
+        ] as const,
+    ),
+    [billingStrings.statementsSumsExpired, negative(value.expired)],
+    [billingStrings.statementsSumsCharged, negative(value.charged)],
+    [billingStrings.statementsSumsClosing, value.closing],
+  ] as const
+  return (
+    <article class="invoice card" aria-label={billingStrings.statementsLabel(value.month)}>
+      <h2 ref={heading} tabIndex={-1}>
+        {billingStrings.statementsHeading(value.account, value.from, value.to)}
+        {value.is_final ? '' : billingStrings.statementsHeadingSoFar}
+      </h2>
+      <SummaryList of={sums.map(([name, credits]) => [name, groupedText(credits)])} />
+      <Table
+        caption={billingStrings.statementsLines(value.month)}
+        columns={LINE_COLUMNS}
+        rows={value.lines}
+        isUnpaged
+        empty={billingStrings.statementsNoLines}
+      />
+      {value.written_off !== '0' && (
+        <p>{billingStrings.statementsWrittenOff(groupedText(value.charged), groupedText(value.written_off))}</p>
+      )}
+      <p class="beside">
+        <a href={`${path}/csv`} download={`statement-${value.month}.csv`}>
+          {billingStrings.statementsCsv}
+        </a>
+        <Button text={billingStrings.topUpPrint} onClick={() => print()} />
+        <Link to={urlWith({ month: null })}>{billingStrings.topUpClose}</Link>
+      </p>
+    </article>
+  )
+}
+
+const negative = (credits: string) => (credits === '0' ? credits : `-${credits}`)
