@@ -60,6 +60,10 @@ const within = (longestMs: number, filesPerCore = 1) => ({
 
 /** Sets a certificate in the environment, which Miniflare reads when it is loaded. */
 const LOADS_MINIFLARE = 'test/conformance/postgres.test.ts'
+/** Tests of programs and servers in processes of their own, which kill them in the middle of their work or wait for their time limits. */
+const OF_PROGRAMS = ['feeder', 'cli', 'examples', 'pipelines/destinations']
+  .map((folder) => `test/${folder}/**/*.test.ts`)
+  .concat('test/devnet/main.test.ts', 'test/core/command-line.test.ts')
 /** These tests use a core for a few seconds, and wait for a segment or a file of the archive the rest of their time. */
 const WAIT_FOR_MINUTES = ['test/conformance/repair.test.ts', 'test/conformance/archive.test.ts']
 
@@ -72,11 +76,20 @@ export default defineConfig({
         test: {
           name: 'pure',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/**/*.worker.test.ts', 'test/conformance/**'],
+          exclude: ['test/**/*.worker.test.ts', 'test/conformance/**', ...OF_PROGRAMS],
           isolate: false,
           // Each project has its own group, because all projects of a group must have the same number of workers.
           sequence: { groupOrder: 0 },
           // In `npm test`, the other projects go first.
+          ...within(15_000),
+        },
+      },
+      {
+        test: {
+          name: 'programs',
+          include: OF_PROGRAMS,
+          isolate: false,
+          sequence: { groupOrder: 1 },
           ...within(15_000),
         },
       },
@@ -117,7 +130,7 @@ export default defineConfig({
           isolate: false,
           // These tests mostly wait for alarms and deadlines.
           ...within(6_000, 2),
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 2 },
         },
       },
       {
@@ -130,7 +143,7 @@ export default defineConfig({
           isolate: false,
           // These tests wait half of their time. With one more file at a time, public clients run into their own time limits.
           ...within(10_000, 1.5),
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 3 },
         },
       },
       {
@@ -139,7 +152,7 @@ export default defineConfig({
           include: [LOADS_MINIFLARE],
           ...within(10_000, 1.5),
           // In parallel with the others. In a group of its own, it would use one core while it starts its servers.
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 3 },
         },
       },
       {
@@ -148,7 +161,7 @@ export default defineConfig({
           include: WAIT_FOR_MINUTES,
           globalSetup: ['test/conformance/build.ts'],
           ...within(10_000, 1.5),
-          sequence: { groupOrder: 3 },
+          sequence: { groupOrder: 4 },
         },
       },
     ],

@@ -1,4 +1,4 @@
-// `npm test` runs the checks, then all tests of the three projects. With arguments, which go to vitest, it runs only those tests.
+// `npm test` runs the checks, then all tests of the projects in vitest.config.ts. With arguments, which go to vitest, it runs only those tests.
 // Ends with `N passed, N failed`.
 import { spawn } from 'node:child_process'
 import { chmodSync, mkdtempSync, rmSync, statfsSync } from 'node:fs'
@@ -21,11 +21,11 @@ const SETS = [
   ],
   [
     ['--project', 'workers'],
-    ['--project', 'pure', 'test/feeder'],
+    ['--project', 'programs'],
   ],
 ]
-/** Computes while the others wait, at a lower priority. Tests of the feeder kill programs in the middle of their work. */
-const BESIDE = ['--project', 'pure', '--exclude', 'test/feeder/**']
+/** Computes while the others wait, at a lower priority. */
+const BESIDE = ['--project', 'pure']
 
 const paths = process.argv.slice(2)
 const unchecked = paths.length > 0 ? [] : await check()

@@ -1,4 +1,5 @@
-// A Chromium for tests: the system's, or one from an npm package. The lists of packages are in this folder.
+// A Chromium for tests, from an npm package: one version everywhere, without the windows that the system's draws even when
+// nobody sees them. Where it does not run, the system's. The lists of packages are in this folder.
 
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -25,9 +26,10 @@ export interface Page {
   getByLabel(text: string | RegExp, options?: { readonly exact?: boolean }): Locator
   getByText(text: string | RegExp, options?: { readonly exact?: boolean }): Locator
   on(event: 'console' | 'pageerror' | 'request', hear: (what: never) => void): void
-  readonly keyboard: { press(key: string): Promise<void>; type(text: string): Promise<void> }
+  readonly keyboard: Readonly<Record<'press' | 'type' | 'insertText', (text: string) => Promise<void>>>
 }
 interface Locator {
+  press(key: string): Promise<void>
   click(): Promise<void>
   fill(text: string): Promise<void>
   selectOption(value: string): Promise<unknown>
@@ -90,13 +92,15 @@ export async function openBrowser(): Promise<Browser | string> {
   if (missing !== null) return missing
   const load = (name: string) => import(pathToFileURL(createRequire(join(PLACE, 'package.json')).resolve(name)).href)
   const { default: playwright } = await load('playwright-core')
-  const system = SYSTEM.find((path) => existsSync(path))
-  const executablePath = system ?? (await (await load('@sparticuz/chromium')).default.executablePath())
-  try {
-    return await playwright.chromium.launch({ executablePath, args: ARGS })
-  } catch (error) {
-    return `Chromium does not run here: ${String(error).split('\n')[0]}`
-  }
+  const { default: packaged } = await load('@sparticuz/chromium')
+  const reasons: string[] = []
+  for (const path of [() => packaged.executablePath(), ...SYSTEM.filter(existsSync).map((path) => () => path)])
+    try {
+      return await playwright.chromium.launch({ executablePath: await path(), args: ARGS })
+    } catch (error) {
+      reasons.push(String(error).split('\n')[0]!)
+    }
+  return `Chromium does not run here: ${reasons.join('; ')}`
 }
 
 /** The script that looks for barriers in a page: it defines `axe`. */

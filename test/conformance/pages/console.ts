@@ -119,26 +119,19 @@ describe.skipIf(isMissing)('signing in', () => {
       const bare = await startServer((_, response) => {
         response.setHeader('content-type', 'text/html').end('<p>bare</p>')
       })
-      // The best of five, because other tests share the machine. On a busy one, a bare page takes longer, too.
-      let best: Vitals = { paintMs: Number.POSITIVE_INFINITY, shift: 0, inputMs: Number.POSITIVE_INFINITY }
-      let bareMs = Number.POSITIVE_INFINITY
-      const limit = (ms: number) => Math.max(ms, (ms / 1_000) * MAX_BARE_PAGES * (Number.isFinite(bareMs) ? bareMs : 0))
-      const isGood = () => best.paintMs < limit(1_000) && best.inputMs < limit(100)
-      for (let visits = 0; visits < 5 && !isGood(); visits++) {
-        bareMs = Math.min(bareMs, (await vitalsOf(bare.url)).paintMs)
+      let isQuick = false
+      // One visit of five is enough: other tests share the machine, and slow a bare page, too.
+      for (let visits = 0; visits < 5 && !isQuick; visits++) {
+        const { paintMs: bareMs } = await vitalsOf(bare.url)
         const { paintMs, shift, inputMs } = await vitalsOf(path)
-        best = {
-          paintMs: Math.min(best.paintMs, paintMs),
-          shift: Math.max(best.shift, shift),
-          inputMs: Math.min(best.inputMs, inputMs),
-        }
+        const seen = `${path}: largest paint ${Math.round(paintMs)} ms (a bare page ${Math.round(bareMs)}), shift ${shift.toFixed(3)}, click ${inputMs} ms`
+        console.log(seen)
+        expect(shift, seen).toBeLessThan(0.05)
+        const busy = Math.max(1, (MAX_BARE_PAGES * bareMs) / 1_000)
+        isQuick = paintMs < 1_000 * busy && inputMs < 100 * busy
       }
       bare.close()
-      console.log(
-        `${path}: largest paint ${Math.round(best.paintMs)} ms (a bare page ${Math.round(bareMs)}), shift ${best.shift.toFixed(3)}, click ${best.inputMs} ms`,
-      )
-      expect(best.shift).toBeLessThan(0.05)
-      expect([best.paintMs < limit(1_000), best.inputMs < limit(100)]).toEqual([true, true])
+      expect(isQuick).toBe(true)
     },
   )
 

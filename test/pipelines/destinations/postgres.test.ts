@@ -83,7 +83,7 @@ describe.skipIf(!hasPostgres)('a table of PostgreSQL', () => {
   beforeAll(async () => {
     server = await startPostgres()
     server.query(`CREATE TABLE fills (${COLUMNS})`)
-  }, 60_000)
+  })
   afterAll(() => server.remove())
 
   it('stores a batch once, however often it is sent, in the existing columns', async () => {
