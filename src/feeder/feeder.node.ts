@@ -132,7 +132,8 @@ export class Feeder {
       } catch (error) {
         await this.#recover(error)
       }
-      if (!worked) await sleep(POLL_MS, undefined, { signal: this.#stopping.signal }).catch(() => {})
+      if (worked) await nextTurn()
+      else await sleep(POLL_MS, undefined, { signal: this.#stopping.signal }).catch(() => {})
     }
     await this.#finish()
     return this.#exitCode ?? 0
@@ -252,7 +253,7 @@ export class Feeder {
     const { position } = this.#projector
     if (!this.#reader || !position) return
     await this.#replica.follow(this.#session.wantsReplica, position.height)
-    const present = await this.#streams.names(performance.now())
+    const present = this.#streams.names(performance.now())
     const reading = this.#reader.streams
     const isSame = present.length === reading.length && present.every((name) => reading.includes(name))
     if (isSame || this.#reader.hasLateLines) return
@@ -263,7 +264,7 @@ export class Feeder {
     await this.#reader?.close()
     this.#lateBefore += this.#reader?.lateLines ?? 0
     this.#lateExtraBefore += this.#reader?.lateExtraLines ?? 0
-    this.#reader = this.#files.open(await this.#streams.names(performance.now()), from, passedTime, this.#log)
+    this.#reader = this.#files.open(this.#streams.names(performance.now()), from, passedTime, this.#log)
   }
 
   #handleCommand(command: Command): void {

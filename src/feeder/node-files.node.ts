@@ -77,11 +77,11 @@ export class NodeFiles {
    * Required streams, and optional ones whose folder exists. Order statuses, most of the volume, and extra streams are
    * included only if wanted.
    */
-  async presentStreams(wantsStatuses: boolean, extras: ReadonlySet<ExtraStream> = new Set()): Promise<StreamName[]> {
+  presentStreams(wantsStatuses: boolean, extras: ReadonlySet<ExtraStream> = new Set()): StreamName[] {
     const present: StreamName[] = []
     for (const name of STREAMS) {
       if ((name === 'statuses' && !wantsStatuses) || (isExtra(name) && !extras.has(name))) continue
-      if (REQUIRED_STREAMS.includes(name) || (await this.#streams[name].exists())) present.push(name)
+      if (REQUIRED_STREAMS.includes(name) || this.#streams[name].exists()) present.push(name)
     }
     return present
   }
@@ -123,6 +123,11 @@ export class NodeReader {
 
   get streams(): StreamName[] {
     return [...this.#tails.keys()]
+  }
+
+  /** True while a thread shortens a long line. */
+  get isShortening(): boolean {
+    return [...this.#tails.values()].some((tail) => tail.isShortening)
   }
 
   /** Streams that the others wait for. */
@@ -246,10 +251,10 @@ export class StreamSelection {
     this.#log = log
   }
 
-  async names(nowMs: number): Promise<StreamName[]> {
+  names(nowMs: number): StreamName[] {
     const wantsStatuses = this.#session.wantedWallets.size > 0 || this.#session.l4.coins.size > 0
     if (wantsStatuses) this.#lastWantedMs = nowMs
-    const present = await this.#files.presentStreams(nowMs - this.#lastWantedMs < STATUSES_MS, this.#session.extras)
+    const present = this.#files.presentStreams(nowMs - this.#lastWantedMs < STATUSES_MS, this.#session.extras)
     const isMissing = wantsStatuses && !present.includes('statuses')
     if (isMissing && !this.#lacksStatuses)
       this.#log('the gateway wants order statuses, but the node writes none. Run it with --write-order-statuses')

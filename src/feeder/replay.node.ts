@@ -5,6 +5,7 @@
 import { createReadStream } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createGunzip } from 'node:zlib'
 import type { Block } from '../protocol/feed/block.ts'
 import type { SnapshotFrame } from '../protocol/feed/protocol.ts'
@@ -136,13 +137,14 @@ const QUIET_ROUNDS = 5
 async function* hourlyRecords(folder: string, from: number): AsyncGenerator<RecordedBlock> {
   const files = new NodeFiles(folder)
   const first = (await files.range())?.first ?? from
-  const reader = files.open(await files.presentStreams(false), Math.max(from, first), null, (message) => {
+  const reader = files.open(files.presentStreams(false), Math.max(from, first), null, (message) => {
     throw new Error(message)
   })
   try {
     // The tail waits because files may grow. A recording does not grow, so this clock runs fast.
     for (let quiet = 0, clock = 0; quiet < QUIET_ROUNDS; clock += 1_000) {
-      quiet = (await reader.pump(clock)) ? 0 : quiet + 1
+      quiet = (await reader.pump(clock)) || reader.isShortening ? 0 : quiet + 1
+      await nextTurn()
       for (let paired = reader.take(); paired; paired = reader.take()) {
         const { kind, height, time, lines } =
           paired.kind === 'block' ? paired : { ...paired, height: paired.from, lines: null }

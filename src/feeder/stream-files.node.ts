@@ -1,6 +1,8 @@
-// The hourly files of one stream, and searches by height within them.
+// The hourly files of one stream, and searches by height within them. Polls are synchronous: through the thread pool, each
+// call costs ten times as much.
 
-import { type FileHandle, open, readdir, stat } from 'node:fs/promises'
+import { readdirSync, statSync } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readLineHead, type StreamLine } from './streams.ts'
 
@@ -19,22 +21,22 @@ export class StreamFiles {
   }
 
   /** True if the node writes this stream. */
-  async exists(): Promise<boolean> {
-    return (await stat(this.#root).catch(() => null))?.isDirectory() ?? false
+  exists(): boolean {
+    return isFolder(this.#root)
   }
 
   /** Path of a file from list(). */
-  async path(file: HourlyFile): Promise<string> {
-    return join(await this.#base(), file.date, file.hour)
+  path(file: HourlyFile): string {
+    return join(this.#base(), file.date, file.hour)
   }
 
   /** All files of this date and later ones, oldest first. */
-  async list(from = ''): Promise<HourlyFile[]> {
-    const base = await this.#base()
+  list(from = ''): HourlyFile[] {
+    const base = this.#base()
     const files: HourlyFile[] = []
-    for (const date of await names(base)) {
+    for (const date of names(base)) {
       if (!/^\d{8}$/.test(date) || date < from) continue
-      for (const hour of await names(join(base, date))) {
+      for (const hour of names(join(base, date))) {
         const file = hourlyFile(date, hour)
         if (file) files.push(file)
       }
@@ -44,7 +46,7 @@ export class StreamFiles {
 
   /** The first line of the stream; null if there is none. */
   async first(): Promise<LineHead | null> {
-    for (const file of await this.list()) {
+    for (const file of this.list()) {
       const head = await this.#withFile(file, (handle) => lineHeadAt(handle, 0))
       if (head) return head
     }
@@ -53,7 +55,7 @@ export class StreamFiles {
 
   /** The last complete line of the stream; null if there is none. */
   async last(): Promise<LineHead | null> {
-    for (const file of (await this.list()).reverse()) {
+    for (const file of this.list().reverse()) {
       const head = await this.#withFile(file, lastLineHead)
       if (head) return head
     }
@@ -65,7 +67,7 @@ export class StreamFiles {
    * later height.
    */
   async find(height: number): Promise<{ file: HourlyFile; offset: number } | null> {
-    const files = await this.list()
+    const files = this.list()
     for (const file of files.toReversed()) {
       const offset = await this.#withFile(file, async (handle) => {
         const head = await lineHeadAt(handle, 0)
@@ -99,14 +101,14 @@ export class StreamFiles {
     })
   }
 
-  async #base(): Promise<string> {
+  #base(): string {
     const hourly = join(this.#root, 'hourly')
-    return (await stat(hourly).catch(() => null))?.isDirectory() ? hourly : this.#root
+    return isFolder(hourly) ? hourly : this.#root
   }
 
   async #withFile<T>(file: HourlyFile, use: (handle: FileHandle) => Promise<T | null>): Promise<T | null> {
     // A file may be pruned after the listing.
-    const handle = await open(await this.path(file)).catch(() => null)
+    const handle = await open(this.path(file)).catch(() => null)
     if (!handle) return null
     try {
       return await use(handle)
@@ -116,8 +118,29 @@ export class StreamFiles {
   }
 }
 
-async function names(folder: string): Promise<string[]> {
-  return await readdir(folder).catch(() => [])
+/** Length and inode of a file; null if it cannot be read. */
+export function statOf(path: string): { readonly size: number; readonly ino: number } | null {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) ?? null
+  } catch {
+    return null
+  }
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
+  } catch {
+    return false
+  }
+}
+
+function names(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
 }
 
 async function readAt(handle: FileHandle, offset: number, bytes: number): Promise<Buffer> {

@@ -1,9 +1,10 @@
 // Reads one stream line by line, starting at a height, across hourly files and without end. An incomplete line waits
 // for its rest. A file is read to its end before the next file is opened. At most one chunk and one line are in memory.
 
-import { type FileHandle, open, stat } from 'node:fs/promises'
+import { readSync } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
 import { parseJson } from '../core/json.ts'
-import type { HourlyFile, LineHead, StreamFiles } from './stream-files.node.ts'
+import { type HourlyFile, type LineHead, type StreamFiles, statOf } from './stream-files.node.ts'
 import { LINE_BEGIN, readLineHead, type StreamLine } from './streams.ts'
 
 const CHUNK_BYTES = 512 * 1024
@@ -72,7 +73,7 @@ export class StreamTail {
     this.progressed = false
     if (this.#shortening) return this.#takeShortened(this.#shortening)
     if (!this.#handle && !(await this.#start(nowMs))) return []
-    const bytesRead = await this.#readChunk()
+    const bytesRead = this.#readChunk()
     if (bytesRead > 0) {
       this.#sealedAt = null
       return this.#advance(bytesRead, nowMs)
@@ -80,6 +81,10 @@ export class StreamTail {
     if (nowMs - this.#checkedAt < CHECK_MS || nowMs - this.#progressedAt < NEXT_BLOCK_MS) return []
     this.#checkedAt = nowMs
     return await this.#atEnd(nowMs)
+  }
+
+  get isShortening(): boolean {
+    return this.#shortening !== null
   }
 
   /** Rank of the current file; -1 before the first. */
@@ -125,7 +130,7 @@ export class StreamTail {
   }
 
   async #open(file: HourlyFile, offset: number): Promise<boolean> {
-    const handle = await open(await this.#files.path(file)).catch(() => null)
+    const handle = await open(this.#files.path(file)).catch(() => null)
     if (!handle) return false
     await this.#handle?.close()
     this.#handle = handle
@@ -142,16 +147,15 @@ export class StreamTail {
   }
 
   /** Returns the number of bytes in the chunk. */
-  async #readChunk(): Promise<number> {
-    const found = await this.#handle?.read(this.#chunk, 0, CHUNK_BYTES, this.#offset)
-    return found?.bytesRead ?? 0
+  #readChunk(): number {
+    return this.#handle === null ? 0 : readSync(this.#handle.fd, this.#chunk, 0, CHUNK_BYTES, this.#offset)
   }
 
   /** Call at the end of the file. The file may have been replaced, or another file may follow. */
   async #atEnd(nowMs: number): Promise<StreamLine[]> {
     const file = this.#file
     if (!file) return []
-    const now = await stat(await this.#files.path(file)).catch(() => null)
+    const now = statOf(this.#files.path(file))
     if (now && (now.ino !== this.#inode || now.size < this.#offset)) {
       const offset = this.#last && (await this.#files.offsetAfter(file, this.#last))
       if (offset === null) this.#log(`${file.date}/${file.hour} was rewritten: reading it from the start`)
@@ -160,15 +164,15 @@ export class StreamTail {
       this.#hasArrived ||= offset === null
       return []
     }
-    const next = (await this.#files.list(file.date)).find(({ order }) => order > file.order)
+    const next = this.#files.list(file.date).find(({ order }) => order > file.order)
     if (!next) {
-      const before = await this.#grownBefore(file)
+      const before = this.#grownBefore(file)
       if (before) await this.#switchTo(before)
       else this.#exhaustedAt = nowMs
       return []
     }
     // The node may have completed this file between the last read and the listing.
-    const bytesRead = await this.#readChunk()
+    const bytesRead = this.#readChunk()
     if (bytesRead > 0) return this.#advance(bytesRead, nowMs)
     if (this.#partialBytes > 0) {
       this.#sealedAt ??= nowMs
@@ -180,9 +184,9 @@ export class StreamTail {
   }
 
   /** The file that was left for this one, if it has grown. This happens when the node's clock was set back to its hour. */
-  async #grownBefore({ order }: HourlyFile): Promise<HourlyFile | null> {
+  #grownBefore({ order }: HourlyFile): HourlyFile | null {
     const left = this.#leftFiles.get(Math.max(...[...this.#leftFiles.keys()].filter((rank) => rank < order)))
-    const size = left && (await stat(await this.#files.path(left.file)).catch(() => null))?.size
+    const size = left && statOf(this.#files.path(left.file))?.size
     return left !== undefined && size !== undefined && size > left.read ? left.file : null
   }
 

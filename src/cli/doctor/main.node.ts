@@ -11,7 +11,7 @@ import { orFallback } from '../../core/deadline.ts'
 import { TOKEN } from '../../core/secret.ts'
 import { after } from '../../core/timers.client.ts'
 import { newestReplicaFile } from '../../feeder/replica-files.node.ts'
-import { StreamFiles } from '../../feeder/stream-files.node.ts'
+import { StreamFiles, statOf } from '../../feeder/stream-files.node.ts'
 import { REPLICA_FOLDER, STREAM_FOLDER, STREAMS, type StreamName } from '../../feeder/streams.ts'
 import { DEFAULT_STATE, DevFile, devFilePath, readDevFile } from '../dev-file.node.ts'
 import { stateOption } from '../launch/args.ts'
@@ -148,10 +148,10 @@ export function readStoredState(stateDir: string): 'whole' | LaunchError | null 
 /** The node files, and how many bytes the newest files grew between the two samples. */
 export async function readNodeFiles(folder: string): Promise<FilesFacts & { readonly grownBytes: number }> {
   const state = await stateOf(folder)
-  const sizes = () => Promise.all(STREAMS.map((name) => newestBytes(join(folder, STREAM_FOLDER[name]))))
+  const sizes = () => STREAMS.map((name) => newestBytes(join(folder, STREAM_FOLDER[name])))
   const startMs = Date.now()
   const first = await Promise.all(STREAMS.map((name) => lastLine(folder, name)))
-  const before = await sizes()
+  const before = sizes()
   if (state === 'there') await sleep(SAMPLE_MS)
   const streams = await Promise.all(
     STREAMS.map(async (name, i): Promise<StreamFacts> => {
@@ -159,7 +159,7 @@ export async function readNodeFiles(folder: string): Promise<FilesFacts & { read
       return { name, state: await stateOf(join(folder, STREAM_FOLDER[name])), before: first[i] ?? null, after }
     }),
   )
-  const after = await sizes()
+  const after = sizes()
   const root = join(folder, REPLICA_FOLDER)
   const replica = { state: await stateOf(root), newest: await newestReplicaFile(root) }
   const nowMs = Date.now()
@@ -182,10 +182,10 @@ function lastLine(folder: string, name: StreamName) {
   return new StreamFiles(join(folder, STREAM_FOLDER[name])).last()
 }
 
-async function newestBytes(folder: string): Promise<number> {
+function newestBytes(folder: string): number {
   const files = new StreamFiles(folder)
-  const newest = (await files.list()).at(-1)
-  return newest ? ((await stat(await files.path(newest)).catch(() => null))?.size ?? 0) : 0
+  const newest = files.list().at(-1)
+  return newest ? (statOf(files.path(newest))?.size ?? 0) : 0
 }
 
 const URL_MESSAGE = 'must be a URL without user name and password'
