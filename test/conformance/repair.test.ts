@@ -325,7 +325,6 @@ it(
     expect(new Set(own().map(({ _key }) => _key)).size).toBe(own().length)
 
     // The pipeline is offered what it missed, once, and marked.
-    expect(delivered.filter(({ _repaired }) => _repaired)).toEqual([])
     for (const state of ['paused', 'running']) await platform('PUT', `${pipeline}/`, { status: state })
     await until(
       () => delivered.filter(({ _repaired }) => _repaired).length >= lost.length,
