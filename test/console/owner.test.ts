@@ -7,10 +7,10 @@ import {
   forecastText,
   isActive,
   keyInput,
-  lastUsedText,
+  lastUsedLines,
   microOf,
   scaledPrice,
-  stateText,
+  stateLines,
   usageColumns,
 } from '../../src/console/owner/account-view.ts'
 import { conditionFields, conditionInput, ruleSentence } from '../../src/console/owner/alert-rule.ts'
@@ -90,14 +90,15 @@ describe('a scaled price', () => {
 
 describe('the last use of a key', () => {
   it.each([
-    [null, '0', 'Never'],
+    [null, '0', 'None recorded'],
     // The credits arrive first.
-    [null, '49', 'Recently'],
-    [NOW, '49', 'Within the last hour'],
-    [NOW - 3_600_000, '49', '25 Nov 2026, 11:00–12:00 UTC'],
+    [null, '49', 'In the last hour'],
+    [NOW, '49', 'Today, 12:00–13:00 UTC'],
+    [NOW - 3_600_000, '49', 'Today, 11:00–12:00 UTC'],
     [NOW - 12 * 3_600_000 - 3_600_000, '49', '24 Nov 2026, 23:00–00:00 UTC'],
   ] as const)('in hour %s with %s credits is “%s”', (hourMs, spent, text) => {
-    expect(lastUsedText({ ...KEY, last_used: hourMs, spent_30_days: spent }, NOW + 59 * 60_000)).toBe(text)
+    const lines = lastUsedLines({ ...KEY, last_used: hourMs, spent_30_days: spent }, NOW + 59 * 60_000)
+    expect(lines.join(', ')).toBe(text)
   })
 })
 
@@ -176,13 +177,16 @@ describe('the burn-down chart', () => {
 
 describe('keys', () => {
   it('have a state with its time', () => {
-    expect(stateText(KEY, NOW)).toBe(strings.keysActive)
-    expect(stateText({ ...KEY, expires: NOW + 1 }, NOW)).toBe(strings.keysActiveUntil('2026-11-25 12:00:00'))
-    expect(stateText({ ...KEY, expires: NOW, replaced_by: 'b2' }, NOW)).toBe(KEY_ENDS.replaced('2026-11-25 12:00:00'))
-    expect(stateText({ ...KEY, revoked: NOW }, NOW)).toBe(KEY_ENDS.revoked('2026-11-25 12:00:00'))
+    const time = '2026-11-25 12:00:00'
+    const lines = (change: Partial<Key>) => stateLines({ ...KEY, ...change }, NOW)
+    expect(lines({})).toEqual([strings.keysActive])
+    expect(lines({ expires: NOW + 1 })).toEqual([strings.keysActive, strings.keysUntil(time)])
+    expect(lines({ expires: NOW + 1, replaced_by: 'b2' })).toEqual([strings.keysReplaced, strings.keysUntil(time)])
+    expect(lines({ expires: NOW, replaced_by: 'b2' })).toEqual([KEY_ENDS.replaced, time])
+    expect(lines({ revoked: NOW })).toEqual([KEY_ENDS.revoked, time])
     const times = [null, NOW + 1, NOW]
     expect(times.map((expires) => isActive({ ...KEY, expires }, NOW))).toEqual([true, true, false])
-    expect(stateText({ ...KEY, expires: NOW }, NOW)).toBe(KEY_ENDS.expired('2026-11-25 12:00:00'))
+    expect(lines({ expires: NOW })).toEqual([KEY_ENDS.expired, time])
   })
 
   it('are filtered by label, prefix, hash and range, active ones only by default', () => {

@@ -60,19 +60,20 @@ function stateOf({ revoked, expires, replaced_by: successor }: Key, nowMs: numbe
 /** Whether the key can still be used. */
 export const isActive = (key: Key, nowMs: number): boolean => stateOf(key, nowMs) === 'active'
 
-/** The state of a key, with its time. */
-export function stateText(key: Key, nowMs: number): string {
+/** The state of a key, and its time if it has one. */
+export function stateLines(key: Key, nowMs: number): readonly string[] {
   const state = stateOf(key, nowMs)
-  if (state !== 'active') return KEY_ENDS[state](timeText(key.revoked ?? key.expires ?? 0))
-  const text = key.expires === null ? strings.keysActive : strings.keysActiveUntil(timeText(key.expires))
-  return `${text}${key.replaced_by === null ? '' : strings.keysReplacedUntil}`
+  if (state !== 'active') return [KEY_ENDS[state], timeText(key.revoked ?? key.expires ?? 0)]
+  if (key.expires === null) return [strings.keysActive]
+  const text = key.replaced_by === null ? strings.keysActive : strings.keysReplaced
+  return [text, strings.keysUntil(timeText(key.expires))]
 }
 
-/** The hour in which a key was last used. Its credits are known up to 15 minutes before the hour. */
-export function lastUsedText({ last_used: hourMs, spent_30_days: spent }: Key, nowMs: number): string {
-  if (hourMs === null) return microOf(spent ?? '0') > 0n ? strings.keysUsed : strings.keysNeverUsed
-  if (nowMs < hourMs + HOUR_MS) return strings.keysJustUsed
-  return strings.keysUsedHour(dateText(hourMs), clockText(hourMs), clockText(hourMs + HOUR_MS))
+/** The day and the hour in which a key was last used. Its credits are known up to 15 minutes before the hour. */
+export function lastUsedLines({ last_used: hourMs, spent_30_days: spent }: Key, nowMs: number): readonly string[] {
+  if (hourMs === null) return [microOf(spent ?? '0') > 0n ? strings.keysJustUsed : strings.keysUnused]
+  const day = dayText(hourMs) === dayText(nowMs) ? strings.keysToday : dateText(hourMs)
+  return [day, strings.keysUsedHour(clockText(hourMs), clockText(hourMs + HOUR_MS))]
 }
 
 const clockText = (ms: number) => timeText(ms).slice(11, 16)

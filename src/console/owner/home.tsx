@@ -105,7 +105,7 @@ function Balance({ account, owner }: BalanceProps) {
           </Link>
         )}
       </div>
-      <QueryView query={balances} height={270}>
+      <QueryView query={balances} height={278}>
         {({ days }) => days.length > 0 && <BurnDownChart days={days} account={account} />}
       </QueryView>
       {period !== null && given > 0n && (

@@ -9,10 +9,10 @@ import { groupedText, timeText } from '../ui/format.ts'
 import { Button } from '../ui/frame.tsx'
 import { ErrorNote, Reserved, Snippet } from '../ui/parts.tsx'
 import { labelOf } from '../ui/strings.ts'
-import { amountColumn, type Column, minorColumns, Table } from '../ui/table.tsx'
+import { amountColumn, type Column, linesColumn, minorColumns, Table } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import { dataVersion, refreshAll, spendVersion } from './account-data.dom.ts'
-import { filterKeys, isActive, lastUsedText, stateText } from './account-view.ts'
+import { filterKeys, isActive, lastUsedLines, stateLines } from './account-view.ts'
 import { BulkRevokeDialog, IssuedKeyDialog, KEY_ACTIONS, type KeyAction, KeyDialog } from './key-dialogs.tsx'
 import type { IssuedKey, Key, KeysPage } from './responses.ts'
 import type { SectionProps } from './section.ts'
@@ -22,11 +22,20 @@ const PAGE_SIZE = 1_000
 
 const COLUMNS: readonly Column<Key>[] = [
   { name: strings.keysColumnsKey, text: ({ prefix }) => prefix, render: ({ prefix }) => <code>{prefix}…</code> },
-  { name: strings.keysColumnsLabel, text: ({ label }) => label },
-  { name: strings.keysColumnsKind, text: ({ kind }) => strings.keysKinds[kind], isMinor: true },
-  { name: strings.keysColumnsState, text: (key) => stateText(key, nowMs()) },
+  {
+    name: strings.keysColumnsLabel,
+    text: ({ label }) => label,
+    render: ({ label, kind }) => (
+      <>
+        {label}
+        <div class="soft">{strings.keysKinds[kind]}</div>
+      </>
+    ),
+  },
+  { name: strings.keysColumnsKind, text: ({ kind }) => strings.keysKinds[kind], isHidden: true },
+  linesColumn(strings.keysColumnsState, (key) => stateLines(key, nowMs())),
   ...minorColumns<Key>(
-    { name: strings.keysColumnsLastUsed, text: (key) => lastUsedText(key, nowMs()) },
+    linesColumn(strings.keysColumnsLastUsed, (key) => lastUsedLines(key, nowMs())),
     amountColumn(strings.keysColumnsSpent, ({ spent_30_days: spent }) => spent ?? ''),
     amountColumn(strings.keysColumnsCap, ({ cap }) => cap ?? ''),
   ),
@@ -148,6 +157,12 @@ export function Keys({ account, owner }: SectionProps) {
   )
 }
 
+/** The most that an account may have is told when it is near. */
+function countText({ counted, at_most: most }: KeysPage): string {
+  const count = groupedText(String(counted))
+  return counted > 0.8 * most ? strings.keysCountOf(count, groupedText(String(most))) : strings.keysCount(count)
+}
+
 interface KeySearchProps {
   readonly search: string
   readonly isAll: boolean
@@ -183,11 +198,7 @@ const KeySearch = ({ search, isAll, isFull, counted }: KeySearchProps) => (
       />{' '}
       {strings.keysShowColumns}
     </label>
-    {counted && (
-      <span class="soft">
-        {strings.keysCount(groupedText(String(counted.counted)), groupedText(String(counted.at_most)))}
-      </span>
-    )}
+    {counted && <span class="soft">{countText(counted)}</span>}
   </div>
 )
 

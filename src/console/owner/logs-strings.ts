@@ -22,11 +22,11 @@ export const products = {
   graphql: 'GraphQL',
 } as const
 export const type = 'Type'
-export const typeHint = 'Such as l2Book or eth_call'
+export const typeHint = 'l2Book'
 export const status = 'Status'
 export const statuses = { '': 'All', '2xx': '2xx: success', '4xx': '4xx: rejected', '5xx': '5xx: failed' } as const
 export const code = 'Error code'
-export const codeHint = 'Such as rate_limited'
+export const codeHint = 'rate_limited'
 
 export const matching = 'Matching calls'
 export const since = (time: string) => `since ${time} UTC`

@@ -107,11 +107,7 @@ export const limitsUnlimited = 'No limit'
 export const limitsOwnRequests = 'Requests of this page count toward the limits.'
 export const limitsUsed = (limit: string, share: string) => `${limit}: ${share} used`
 
-export const KEY_ENDS = {
-  revoked: (time: string) => `Revoked ${time}`,
-  expired: (time: string) => `Expired ${time}`,
-  replaced: (time: string) => `Replaced ${time}`,
-} as const
+export const KEY_ENDS = { revoked: 'Revoked', expired: 'Expired', replaced: 'Replaced' } as const
 
 export const keysTitle = 'Keys'
 export const keysTable = 'Keys of the account'
@@ -120,14 +116,14 @@ export const keysColumnsLabel = 'Label'
 export const keysColumnsKind = 'Type'
 export const keysColumnsState = 'State'
 export const keysColumnsActions = 'Actions'
-export const keysColumnsSpent = 'Credits used (30 days)'
+export const keysColumnsSpent = 'Used (30 days)'
 export const keysColumnsCap = 'Spending limit'
-export const keysColumnsLeft = 'Cap remaining'
+export const keysColumnsLeft = 'Limit left'
 export const keysColumnsLastUsed = 'Last used'
-export const keysNeverUsed = 'Never'
-export const keysUsed = 'Recently'
-export const keysJustUsed = 'Within the last hour'
-export const keysUsedHour = (date: string, from: string, to: string) => `${date}, ${from}–${to} UTC`
+export const keysUnused = 'None recorded'
+export const keysJustUsed = 'In the last hour'
+export const keysToday = 'Today'
+export const keysUsedHour = (from: string, to: string) => `${from}–${to} UTC`
 export const keysColumnsCreated = 'Created'
 export const keysColumnsSelect = 'Select'
 export const keysSelect = (prefix: string) => `Select ${prefix}`
@@ -135,14 +131,15 @@ export const keysColumnsProducts = 'Products'
 export const keysColumnsRanges = 'Allowed IP addresses'
 export const keysKinds = { api: 'API key', service: 'Service key' } as const
 export const keysActive = 'Active'
-export const keysActiveUntil = (time: string) => `Active until ${time}`
-export const keysReplacedUntil = ' (replaced)'
+export const keysReplaced = 'Active (replaced)'
+export const keysUntil = (time: string) => `until ${time}`
 export const keysFind = 'Find'
 export const keysFindHint = 'Label, prefix or IP address'
 export const keysShowInactive = 'Show inactive keys'
 export const keysShowColumns = 'Show all columns'
 export const keysCreate = 'Create key'
-export const keysCount = (used: string, max: string) => `${used} of ${max} keys`
+export const keysCount = (used: string) => `${used} ${used === '1' ? 'key' : 'keys'}`
+export const keysCountOf = (used: string, max: string) => `${used} of ${max} keys`
 export const keysActions = { change: 'Edit', rotate: 'Rotate', revoke: 'Revoke' } as const
 export const keysNoKeys = 'No active keys. Create one here, or with a service key:'
 export const keysNotFound = 'No matching keys.'

@@ -8,10 +8,10 @@ import type { Responses } from '../responses.ts'
 import { Link } from '../shell.tsx'
 import { timeText } from '../ui/format.ts'
 import { DoneNote, ErrorNote, QueryView, Reserved } from '../ui/parts.tsx'
-import { type Column, Table } from '../ui/table.tsx'
+import { type Column, linesColumn, Table } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import { dataVersion, useAccountQuery } from './account-data.dom.ts'
-import { isActive } from './account-view.ts'
+import { isActive, lastUsedLines } from './account-view.ts'
 import type { Key, KeysPage } from './responses.ts'
 import type { SectionProps } from './section.ts'
 import * as owner from './strings.ts'
@@ -105,11 +105,7 @@ const KEY_COLUMNS: readonly Column<Key>[] = [
     name: strings.serviceKeysPipelines,
     text: ({ pipelines }) => (pipelines === 'own' ? strings.serviceKeysScopes.own : strings.serviceKeysScopes.all),
   },
-  {
-    name: owner.keysColumnsLastUsed,
-    text: ({ last_used: used }) => (used === null ? owner.keysNeverUsed : timeText(used)),
-    render: ({ last_used: used }) => (used === null ? owner.keysNeverUsed : <Time atMs={used} />),
-  },
+  linesColumn(owner.keysColumnsLastUsed, (key) => lastUsedLines(key, nowMs())),
   {
     name: owner.keysColumnsCreated,
     text: ({ created }) => timeText(created),

@@ -24,6 +24,21 @@ export interface Column<Row> {
 export const minorColumns = <Row,>(...columns: readonly Column<Row>[]): readonly Column<Row>[] =>
   columns.map((column) => ({ ...column, isMinor: true }))
 
+/** A column whose cells have a second, soft line. */
+export const linesColumn = <Row,>(name: string, linesOf: (row: Row) => readonly string[]): Column<Row> => ({
+  name,
+  text: (row) => linesOf(row).filter(Boolean).join(', '),
+  render: (row) => {
+    const [first, second] = linesOf(row)
+    return (
+      <>
+        {first}
+        {second && <div class="soft">{second}</div>}
+      </>
+    )
+  },
+})
+
 /** A right-aligned column. */
 export const numberColumn = <Row,>(
   name: string,
