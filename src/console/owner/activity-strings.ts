@@ -3,7 +3,7 @@
 export const streamsTitle = 'Active connections'
 export const streamsSummary = (connections: number, subscriptions: number, credits: string) =>
   `${connections} connections, ${subscriptions} subscriptions, ${credits} credits per minute`
-export const streamsRefresh = 'Refresh'
+export const refresh = 'Refresh'
 export const streamsTable = 'Active subscriptions, most expensive first'
 export const streamsColumnsChannel = 'Channel'
 export const streamsColumnsBody = 'Subscription'
@@ -15,7 +15,7 @@ export const refusalsTitle = 'Rejected requests'
 export const refusalsCode = 'Code'
 export const refusalsAllCodes = 'All'
 export const refusalsCodeCount = (code: string, count: string) => `${code} (${count} in 24 h)`
-export const refusalsRefresh = 'Refresh'
+export const refusalsLogs = 'All in the logs'
 export const refusalsTable = 'The last 50 rejected requests, by cause'
 export const refusalsColumnsCount = 'Count'
 export const refusalsColumnsLast = 'Last'

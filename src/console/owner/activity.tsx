@@ -21,15 +21,22 @@ export function ActivitySection() {
   const streams = useAccountQuery<Streams>(() => '/platform/streams/')
   const refusals = useAccountQuery<Refusals>(() => '/platform/refusals/')
   const isLoading = [streams, refusals].some(({ value, error }) => value.value === null && error.value === null)
+  const reload = () => {
+    streams.reload()
+    refusals.reload()
+  }
   return (
     <>
-      <h1>{strings.pagesActivity}</h1>
+      <div class="title">
+        <h1>{strings.pagesActivity}</h1>
+        <Button text={activityStrings.refresh} class="plain" onClick={reload} />
+      </div>
       {isLoading ? (
         <Reserved height={480} isLoading />
       ) : (
         <>
-          <RefusalList refusals={refusals} />
           <StreamList streams={streams} />
+          <RefusalList refusals={refusals} />
         </>
       )}
     </>
@@ -57,15 +64,8 @@ function StreamList({ streams }: { readonly streams: Query<Streams> }) {
       <QueryView query={streams}>
         {(value) => (
           <>
-            <p class="beside">
-              <span>
-                {activityStrings.streamsSummary(
-                  value.sockets,
-                  value.subscriptions,
-                  groupedText(value.credits_a_minute),
-                )}
-              </span>
-              <Button text={activityStrings.streamsRefresh} class="plain" onClick={streams.reload} />
+            <p>
+              {activityStrings.streamsSummary(value.sockets, value.subscriptions, groupedText(value.credits_a_minute))}
             </p>
             <Table
               caption={activityStrings.streamsTable}
@@ -91,8 +91,13 @@ const REFUSAL_COLUMNS: readonly Column<RefusalGroup>[] = [
   {
     name: activityStrings.refusalsColumnsCode,
     text: ({ last }) => last.code,
-    render: ({ last: { code, type } }) => (
-      <Link to={pageUrl('logs', { log_code: code, log_type: type })}>{labelOf(code)}</Link>
+    render: ({ last: { code, type, message } }) => (
+      <>
+        <Link to={pageUrl('logs', { log_code: code, log_type: type })}>{labelOf(code)}</Link>
+        <div class="minor soft">
+          <span class="wrap">{message}</span>
+        </div>
+      </>
     ),
   },
   {
@@ -104,17 +109,9 @@ const REFUSAL_COLUMNS: readonly Column<RefusalGroup>[] = [
     { name: activityStrings.refusalsColumnsKey, text: ({ last }) => last.prefix },
     { name: activityStrings.refusalsColumnsProduct, text: ({ last }) => labelOf(last.product) },
     { name: activityStrings.refusalsColumnsType, text: ({ last }) => last.type },
-    {
-      name: activityStrings.refusalsColumnsReason,
-      text: ({ last }) => last.message,
-      render: ({ last }) => <span class="wrap">{last.message}</span>,
-    },
-    {
-      name: activityStrings.refusalsColumnsRequest,
-      text: ({ last }) => last.request_id,
-      render: ({ last }) => <code>{last.request_id}</code>,
-    },
   ),
+  { name: activityStrings.refusalsColumnsReason, text: ({ last }) => last.message, isHidden: true },
+  { name: activityStrings.refusalsColumnsRequest, text: ({ last }) => last.request_id, isHidden: true },
 ]
 
 function RefusalList({ refusals }: { readonly refusals: Query<Refusals> }) {
@@ -125,7 +122,7 @@ function RefusalList({ refusals }: { readonly refusals: Query<Refusals> }) {
       <QueryView query={refusals}>
         {(value) => (
           <>
-            <div class="beside">
+            <p class="beside">
               <Select
                 label={activityStrings.refusalsCode}
                 value={code}
@@ -140,8 +137,8 @@ function RefusalList({ refusals }: { readonly refusals: Query<Refusals> }) {
                 }}
                 onSelect={(chosen) => navigate(urlWith({ code: chosen }))}
               />
-              <Button text={activityStrings.refusalsRefresh} class="plain" onClick={refusals.reload} />
-            </div>
+              <Link to={pageUrl('logs', { log_status: '4xx' })}>{activityStrings.refusalsLogs}</Link>
+            </p>
             <Table
               caption={activityStrings.refusalsTable}
               columns={REFUSAL_COLUMNS}

@@ -28,9 +28,10 @@ import type { Owner, SectionProps } from './section.ts'
 import * as strings from './strings.ts'
 import { UsageChart } from './usage-chart.tsx'
 
-const BALANCE_HEIGHT = 310
+const FIGURES_HEIGHT = 84
+const BALANCE_HEIGHT = 390
 const USAGE_HEIGHT = 250
-const LAST_DAY_CARD_HEIGHT = 650
+const LAST_DAY_CARD_HEIGHT = 390
 
 const lastDay = async () => (await import('./last-day.tsx')).LastDay
 
@@ -41,30 +42,33 @@ export function Home({ account, owner }: SectionProps) {
   })
   return (
     <>
-      <h1>{owner.account}</h1>
-      <Onboarding owner={owner} account={account} usage={usage.value.value} />
-      <Reserved height={66} isLoading={account === null}>
+      <h1>{strings.pagesHome}</h1>
+      <p class="soft">{owner.account}</p>
+      <Reserved height={FIGURES_HEIGHT} isLoading={account === null}>
         {account && <BalanceFigures account={account} />}
       </Reserved>
-      <section class="card">
-        <h2>{strings.creditsTitle}</h2>
-        {account === null ? (
-          <Reserved height={BALANCE_HEIGHT} isLoading />
-        ) : (
-          <Balance account={account} owner={owner} />
-        )}
-      </section>
-      <section class="card">
-        <div class="title">
-          <h2>{strings.usageTitle}</h2>
-          <Link to={pageUrl('usage')}>{strings.usageMore}</Link>
-        </div>
-        {usage.value.value === null && usage.error.value === null ? (
-          <Reserved height={USAGE_HEIGHT} isLoading />
-        ) : (
-          <QueryView query={usage}>{(used) => <UsageChart used={used} by="type" />}</QueryView>
-        )}
-      </section>
+      <Onboarding owner={owner} account={account} usage={usage.value.value} />
+      <div class="cards">
+        <section class="card">
+          <h2>{strings.creditsTitle}</h2>
+          {account === null ? (
+            <Reserved height={BALANCE_HEIGHT} isLoading />
+          ) : (
+            <Balance account={account} owner={owner} />
+          )}
+        </section>
+        <section class="card">
+          <div class="title">
+            <h2>{strings.usageTitle}</h2>
+            <Link to={pageUrl('usage')}>{strings.usageMore}</Link>
+          </div>
+          {usage.value.value === null && usage.error.value === null ? (
+            <Reserved height={USAGE_HEIGHT} isLoading />
+          ) : (
+            <QueryView query={usage}>{(used) => <UsageChart used={used} by="type" />}</QueryView>
+          )}
+        </section>
+      </div>
       <Lazy load={lastDay} props={{}} fallback={<Reserved height={LAST_DAY_CARD_HEIGHT} isLoading />} />
     </>
   )
@@ -76,7 +80,7 @@ const BalanceFigures = ({ account: { balance, credits_a_day: perDay, spent, plan
       { name: strings.creditsBalance, value: groupedText(balance) },
       { name: strings.creditsDaily, value: groupedText(perDay) },
       { name: strings.creditsTotal, value: groupedText(spent) },
-      { name: strings.creditsPlan, value: labelOf(plan) },
+      { name: strings.creditsPlan, value: <Link to={pageUrl('settings')}>{labelOf(plan)}</Link> },
     ]}
   />
 )
@@ -142,14 +146,14 @@ function BurnDownChart({ days, account }: { days: readonly BalanceDay[]; account
   const chart = burnDown(days, account, nowMs())
   const { fromMs, endMs, history, forecast, steps } = chart
   const label = `${strings.creditsChart(dateText(fromMs), groupedText(account.balance))}${forecast === null ? '' : strings.creditsChartForecast(dateText(endMs))}`
-  const markText = endMs - fromMs > YEAR_MS ? dateText : shortDayText
+  const [markText, marks] = endMs - fromMs > YEAR_MS ? ([dateText, 4] as const) : ([shortDayText, 6] as const)
   return (
     <>
       <Chart
         label={label}
         steps={steps}
         stepText={(micro) => compactText(micro / 1_000_000)}
-        marks={dayMarks(fromMs, endMs, 6).map((atMs) => ({ at: shareOf(atMs, chart), text: markText(atMs) }))}
+        marks={dayMarks(fromMs, endMs, marks).map((atMs) => ({ at: shareOf(atMs, chart), text: markText(atMs) }))}
         points={balancePoints(days, account, chart)}
         legend={
           <>
@@ -200,15 +204,15 @@ interface OnboardingProps {
 }
 
 /**
- * Shown until each step was taken once, or the owner hides it. The list keeps its height while the page is open, so that
- * nothing moves when the data arrive.
+ * Shown until each step was taken once, or the owner hides it. Steps of earlier visits are folded. The list keeps its
+ * height while the page is open, so that nothing moves when the data arrive.
  */
 function Onboarding({ owner, account, usage }: OnboardingProps) {
   const isHidden = useSignal(isOnboardingHidden(owner.account))
   const known = startedSteps(owner.account)
-  const isComplete = useRef(known.length === STEPS.length)
+  const before = useRef(known).current
   // The steps need keys.
-  const isOpen = !isHidden.value && !isComplete.current && owner.member_role !== 'billing'
+  const isOpen = !isHidden.value && before.length < STEPS.length && owner.member_role !== 'billing'
   const needsAlerts = useSignal(false)
   const manages = account?.manages ?? false
   useEffect(() => {
@@ -234,14 +238,14 @@ function Onboarding({ owner, account, usage }: OnboardingProps) {
         <Button text={strings.startHide} class="plain" onClick={hide} />
       </div>
       <ol class="steps">
-        <Step isDone={done.call} title={strings.startCall}>
+        <Step isDone={done.call} isFolded={before.includes('call')} title={strings.startCall}>
           <Snippet line={infoCurl('{"type":"allMids"}')} />
         </Step>
-        <Step isDone={done.stream} title={strings.startStream}>
+        <Step isDone={done.stream} isFolded={before.includes('stream')} title={strings.startStream}>
           <Snippet line={streamCommand()} />
         </Step>
         {isService && (
-          <Step isDone={done.alert} title={strings.startAlert}>
+          <Step isDone={done.alert} isFolded={before.includes('alert')} title={strings.startAlert}>
             <p>
               <Link to={pageUrl('alerts')}>{strings.startAlertLink}</Link>
             </p>
@@ -256,17 +260,32 @@ const hasAlert = (alerts: Alerts | null) => alerts !== null && (alerts.has_webho
 
 interface StepProps {
   readonly isDone: boolean
+  readonly isFolded: boolean
   readonly title: string
   readonly children: ComponentChildren
 }
 
-const Step = ({ isDone, title, children }: StepProps) => (
-  <li class={isDone ? 'done' : ''}>
-    <Icon node={isDone ? CircleCheck : CircleDashed} />
-    <div>
+function Step({ isDone, isFolded, title, children }: StepProps) {
+  const head = (
+    <>
       <b>{title}</b>
       {isDone && <span class="unseen">{strings.startDone}</span>}
-      {children}
-    </div>
-  </li>
-)
+    </>
+  )
+  return (
+    <li class={isDone ? 'done' : ''}>
+      <Icon node={isDone ? CircleCheck : CircleDashed} />
+      {isFolded ? (
+        <details>
+          <summary>{head}</summary>
+          {children}
+        </details>
+      ) : (
+        <div>
+          {head}
+          {children}
+        </div>
+      )}
+    </li>
+  )
+}

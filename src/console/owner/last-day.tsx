@@ -17,7 +17,7 @@ import { DAY } from './last-day-strings.ts'
 type Day = Responses['ownLogHours']
 type Hour = Day['hours'][number]
 
-const LAST_DAY_HEIGHT = 560
+const LAST_DAY_HEIGHT = 320
 const OUTCOMES = ['ok', 'refused', 'failed'] as const
 const QUANTILES = ['p50_ms', 'p99_ms'] as const
 const QUANTILE_NAMES = { p50_ms: DAY.p50, p99_ms: DAY.p99 } as const
@@ -60,10 +60,16 @@ function Hours({ day: { hours, latency, since, kept_hours: keptHours } }: { read
         {leftOut > 0 && DAY.sampled(numberText(leftOut))}
         {since > first.at && DAY.since(timeText(since))}
       </p>
-      <h3>{DAY.calls}</h3>
-      <CallsChart hours={hours} from={hourText(first.at)} />
-      <h3>{DAY.durations}</h3>
-      <LatencyChart hours={hours} from={hourText(first.at)} />
+      <div class="cards">
+        <div>
+          <h3>{DAY.calls}</h3>
+          <CallsChart hours={hours} from={hourText(first.at)} />
+        </div>
+        <div>
+          <h3>{DAY.durations}</h3>
+          <LatencyChart hours={hours} from={hourText(first.at)} />
+        </div>
+      </div>
       <details>
         <summary>{DAY.show}</summary>
         <Table caption={DAY.table} columns={COLUMNS} rows={[...hours].reverse()} csv="calls-by-hour" empty="" />

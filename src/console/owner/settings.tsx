@@ -1,10 +1,10 @@
 // Facts about the account, and its limits.
 
-import { timeText } from '../ui/format.ts'
+import { groupedText, timeText } from '../ui/format.ts'
 import { Meter } from '../ui/meter.tsx'
-import { Reserved, SummaryList } from '../ui/parts.tsx'
+import { CopyButton, Reserved, SummaryList } from '../ui/parts.tsx'
 import { labelOf } from '../ui/strings.ts'
-import { amountColumn, type Column, Table } from '../ui/table.tsx'
+import { type Column, Table } from '../ui/table.tsx'
 import type { Account } from './responses.ts'
 import type { SectionProps } from './section.ts'
 import * as strings from './strings.ts'
@@ -18,8 +18,14 @@ export function Settings({ account, owner }: SectionProps) {
         <h2>{strings.settingsAccount}</h2>
         <SummaryList
           of={[
-            [strings.settingsName, owner.account],
+            [
+              strings.settingsName,
+              <span class="beside" key="id">
+                {owner.account} <CopyButton text={owner.account} />
+              </span>,
+            ],
             [strings.creditsPlan, account === null ? '' : labelOf(account.plan)],
+            [strings.settingsPeriodEnds, account === null ? '' : periodEndText(account)],
             [
               strings.settingsSignedIn,
               owner.member_role === null ? strings.keysKinds[owner.kind] : roles[owner.member_role],
@@ -33,40 +39,45 @@ export function Settings({ account, owner }: SectionProps) {
   )
 }
 
+function periodEndText({ period }: Account): string {
+  const until = period?.until ?? null
+  return until === null ? strings.settingsNoEnd : strings.settingsUtc(timeText(until))
+}
+
 type Limit = Account['limits'][number]
 
 const permilleOf = ({ now, most }: Limit) => (now === null || most === null ? null : Math.round((now * 1000) / most))
-const shareText = (limit: Limit) => {
-  const share = permilleOf(limit)
-  return share === null ? '' : `${share / 10}%`
+const useText = ({ now, most }: Limit) => {
+  const text = most === null ? strings.limitsUnlimited : groupedText(String(most))
+  return now === null ? text : strings.limitsUse(groupedText(String(now)), text)
 }
 
 const LIMIT_COLUMNS: readonly Column<Limit>[] = [
-  { name: strings.limitsColumnsLimit, text: ({ limit }) => labelOf(limit) },
-  amountColumn(strings.limitsColumnsNow, ({ now }) => now ?? strings.limitsPerConnection),
-  amountColumn(strings.limitsColumnsMax, ({ most }) => most ?? strings.limitsUnlimited),
   {
-    name: strings.limitsColumnsUsed,
-    text: shareText,
-    isNumber: true,
-    isMinor: true,
+    name: strings.limitsColumnsLimit,
+    text: ({ limit }) => labelOf(limit),
     render: (limit) => {
+      const name = labelOf(limit.limit)
       const share = permilleOf(limit)
-      const label = strings.limitsUsed(labelOf(limit.limit), shareText(limit))
-      return share === null ? '' : <Meter label={label} permille={share} />
+      return (
+        <>
+          {name}
+          {limit.now === null && <div class="soft">{strings.limitsPerConnection}</div>}
+          {share !== null && <Meter label={strings.limitsUsed(name, `${share / 10}%`)} permille={share} />}
+        </>
+      )
     },
   },
+  { name: strings.limitsColumnsUse, text: useText, isNumber: true },
 ]
 
 const LimitsSection = ({ account }: { account: Account | null }) => (
   <section>
     <h2>{strings.limitsTitle}</h2>
-    <Reserved height={280} isLoading={account === null}>
+    <p class="soft">{strings.limitsOwnRequests}</p>
+    <Reserved height={400} isLoading={account === null}>
       {account && (
-        <>
-          <Table caption={strings.limitsTable} columns={LIMIT_COLUMNS} rows={account.limits} empty="" csv="limits" />
-          <p class="soft">{strings.limitsOwnRequests}</p>
-        </>
+        <Table caption={strings.limitsTable} columns={LIMIT_COLUMNS} rows={account.limits} empty="" csv="limits" />
       )}
     </Reserved>
   </section>

@@ -3,7 +3,7 @@
 export const pagesHome = 'Home'
 export const pagesUsage = 'Usage'
 export const pagesLogs = 'Logs'
-export const pagesActivity = 'Activity'
+export const pagesActivity = 'Connections'
 export const pagesKeys = 'Keys'
 export const pagesPipelines = 'Pipelines'
 export const pagesData = 'Data'
@@ -99,11 +99,10 @@ export const usageColumnsPart = 'Key or endpoint'
 export const limitsTitle = 'Limits'
 export const limitsTable = 'Current use of each limit'
 export const limitsColumnsLimit = 'Limit'
-export const limitsColumnsNow = 'Current'
-export const limitsColumnsMax = 'Maximum'
-export const limitsColumnsUsed = 'Used'
+export const limitsColumnsUse = 'Use'
 export const limitsPerConnection = 'per connection'
 export const limitsUnlimited = 'No limit'
+export const limitsUse = (now: string, most: string) => `${now} of ${most}`
 export const limitsOwnRequests = 'Requests of this page count toward the limits.'
 export const limitsUsed = (limit: string, share: string) => `${limit}: ${share} used`
 
@@ -196,7 +195,9 @@ export const issuedRepeated = (prefix: string, label: string) =>
 export const issuedOldKeyEnds = (time: string) => `The old key stops working on ${time} UTC.`
 
 export const settingsAccount = 'Account'
-export const settingsName = 'Name'
+export const settingsName = 'Account ID'
+export const settingsPeriodEnds = 'Plan credits end'
+export const settingsNoEnd = 'Never'
 export const settingsSignedIn = 'Signed in as'
 export const settingsSessionEnds = 'Session ends'
 export const settingsUtc = (time: string) => `${time} UTC`

@@ -138,14 +138,14 @@ export function Figures({ figures }: { readonly figures: readonly Figure[] }) {
   )
 }
 
-/** The sums of an order or a statement. */
-export function SummaryList({ of }: { readonly of: readonly (readonly [name: string, text: string])[] }) {
+/** Facts by name, such as the sums of a statement. */
+export function SummaryList({ of }: { readonly of: readonly (readonly [name: string, content: ComponentChildren])[] }) {
   return (
     <dl class="sums">
-      {of.map(([name, text]) => (
+      {of.map(([name, content]) => (
         <div key={name}>
           <dt>{name}</dt>
-          <dd class="number">{text}</dd>
+          <dd class="number">{content}</dd>
         </div>
       ))}
     </dl>
