@@ -2,15 +2,15 @@
 
 export const SIGN_IN = {
   title: 'Sign in',
-  titleOrStart: 'Sign in or start free',
+  keyTitle: 'Use a key',
   key: 'API key, service key or operator token',
   submit: 'Sign in',
-  help: 'A service key (cqs_…) manages the account: keys, webhook and billing. An API key (cqt_…) shows its own usage and that of its account. We never store your key in the browser.',
+  help: 'A service key (cqs_…) manages the account; an API key (cqt_…) shows usage. We never store your key in the browser.',
   noKey: 'No key yet? Ask your administrator for a key:',
 } as const
 
 export const SIGN_UP = {
-  title: 'Start a free trial',
+  text: 'New here? The same link starts a free trial.',
   email: 'Work e-mail',
   emailHint: 'We’ll send you a sign-in link.',
   submit: 'E-mail me a sign-in link',

@@ -87,7 +87,7 @@ function SignUpForm() {
   }
   return (
     <section>
-      <h2>{SIGN_UP.title}</h2>
+      <p class="soft">{SIGN_UP.text}</p>
       <form onSubmit={submit}>
         <label for="email">{SIGN_UP.email}</label>
         <input
@@ -146,7 +146,7 @@ export function SignInPage() {
   useEffect(() => void loadSignUpSettings(), [])
   const delivery = linkDelivery.value
   return (
-    <Entry title={delivery === null ? SIGN_IN.title : SIGN_IN.titleOrStart}>
+    <Entry title={SIGN_IN.title}>
       {sessionNotice.value && (
         <p class="note" role="status">
           {sessionNotice.value}
@@ -180,6 +180,7 @@ function KeyForm({ isFirst }: { readonly isFirst: boolean }) {
   }
   return (
     <section>
+      {!isFirst && <h2>{SIGN_IN.keyTitle}</h2>}
       <form onSubmit={submit}>
         <label for="token">{SIGN_IN.key}</label>
         <input

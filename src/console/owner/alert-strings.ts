@@ -8,7 +8,7 @@ export const guide = 'How alerts work'
 export const rulesTitle = 'Rules'
 export const rulesTable = 'Alert rules'
 export const rulesEmpty = 'Get notified before credits run out, or when calls fail.'
-export const rulesNoChannel = 'Alerts need a channel first: add an e-mail address or a webhook below.'
+export const rulesNoChannel = 'Alerts need a channel first: add an e-mail address or a webhook.'
 export const rulesNoChannelLeft = 'Nobody. Choose a channel.'
 export const rulesNew = 'New rule'
 export const rulesEdit = 'Edit'
@@ -135,8 +135,9 @@ export const webhookTitle = 'Webhook'
 export const webhookFormTitle = 'Low-balance webhook'
 export const webhookNone = 'Get signed events: alerts, low credits, and pipelines that were paused.'
 export const webhookAdd = 'Add webhook'
-export const webhookNotified = (thresholds: string) => ` is notified below ${thresholds}`
-export const webhookNext = (thresholds: string) => `; next at ${thresholds}`
+export const webhookCurl = 'Add it by command'
+export const webhookNotified = (thresholds: string) => ` gets low-credit events at ${thresholds}`
+export const webhookNext = (thresholds: string) => `; the next one is at ${thresholds}`
 export const webhookTest = 'Send test event'
 export const webhookDelivered = (answer: string) => `Test event delivered: ${answer}.`
 export const webhookNotDelivered = (answer: string) => `Test event not delivered: ${answer}.`

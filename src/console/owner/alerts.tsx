@@ -1,6 +1,7 @@
 // The alerts of an account: rules, the addresses and the webhook that get them, and the last alerts.
 
 import { useSignal } from '@preact/signals'
+import { useRef } from 'preact/hooks'
 import { request, requestChange } from '../request.dom.ts'
 import type { Responses } from '../responses.ts'
 import { ConfirmButton, Dialog, Field } from '../ui/dialog.tsx'
@@ -38,35 +39,50 @@ export function Alerts({ account, owner }: SectionProps) {
   )
 }
 
-/** Billing members see no webhook, whose events are for programs. */
 function AccountAlerts({ isBilling }: { readonly isBilling: boolean }) {
   const alerts = useAccountQuery<AlertsResponse>(() => '/platform/alerts/')
   return (
+    <QueryView query={alerts} height={HEIGHT}>
+      {(value) => <AlertParts alerts={value} isBilling={isBilling} />}
+    </QueryView>
+  )
+}
+
+const hasChannel = ({ has_webhook: hasWebhook, addresses }: AlertsResponse) => hasWebhook || addresses.length > 0
+
+interface AlertPartsProps {
+  readonly alerts: AlertsResponse
+  readonly isBilling: boolean
+}
+
+/**
+ * Who has no channel sees first where alerts can go. The order stays while the page is open, because a dialog that moves
+ * is closed. Billing members see no webhook, whose events are for programs.
+ */
+function AlertParts({ alerts, isBilling }: AlertPartsProps) {
+  const isFirstVisit = useRef(!hasChannel(alerts)).current
+  const rules = <Rules alerts={alerts} onChange={refreshAll} />
+  const channels = (
     <>
-      <QueryView query={alerts} height={290}>
-        {(value) => (
-          <>
-            <Rules alerts={value} onChange={refreshAll} />
-            <Addresses alerts={value} onChange={refreshAll} />
-          </>
-        )}
-      </QueryView>
+      <Addresses alerts={alerts} onChange={refreshAll} />
       {!isBilling && <WebhookCard />}
-      <QueryView query={alerts} height={120}>
-        {(value) => (
-          <section class="card">
-            <h2>{alertStrings.historyTitle}</h2>
-            <Table
-              caption={alertStrings.historyTable}
-              columns={historyColumns(value.addresses)}
-              rows={value.history}
-              rowKey={({ id }) => id}
-              csv="alerts"
-              empty={alertStrings.historyEmpty}
-            />
-          </section>
-        )}
-      </QueryView>
+    </>
+  )
+  return (
+    <>
+      {isFirstVisit ? <div class="cards">{channels}</div> : rules}
+      {isFirstVisit ? rules : channels}
+      <section class="card">
+        <h2>{alertStrings.historyTitle}</h2>
+        <Table
+          caption={alertStrings.historyTable}
+          columns={historyColumns(alerts.addresses)}
+          rows={alerts.history}
+          rowKey={({ id }) => id}
+          csv="alerts"
+          empty={alertStrings.historyEmpty}
+        />
+      </section>
     </>
   )
 }
@@ -80,7 +96,7 @@ function Rules({ alerts, onChange }: PartProps) {
   const open = useSignal<{ readonly known: AlertRule | null } | null>(null)
   const tested = useSignal('')
   const { rules, addresses } = alerts
-  const hasChannel = alerts.has_webhook || addresses.length > 0
+  const canAdd = hasChannel(alerts)
   const done = () => {
     open.value = null
     onChange()
@@ -129,7 +145,7 @@ function Rules({ alerts, onChange }: PartProps) {
     <section class="card">
       <div class="title">
         <h2>{alertStrings.rulesTitle}</h2>
-        {hasChannel && <Button text={alertStrings.rulesNew} class="main" onClick={create} />}
+        {canAdd && <Button text={alertStrings.rulesNew} class="main" onClick={create} />}
       </div>
       <DoneNote text={tested} />
       <Table
@@ -137,7 +153,7 @@ function Rules({ alerts, onChange }: PartProps) {
         columns={columns}
         rows={rules}
         rowKey={({ id }) => id}
-        empty={<p>{hasChannel ? alertStrings.rulesEmpty : alertStrings.rulesNoChannel}</p>}
+        empty={<p>{canAdd ? alertStrings.rulesEmpty : alertStrings.rulesNoChannel}</p>}
       />
       {open.value && (
         <RuleDialog known={open.value.known} alerts={alerts} onDone={done} onClose={() => (open.value = null)} />

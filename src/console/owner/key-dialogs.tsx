@@ -78,7 +78,7 @@ function KeyForm({ known, isApiOnly, onDone, onClose }: KeyFormProps) {
           onDone,
         )
   }
-  const toggle = (product: string) => () => {
+  const toggle = (product: string) => {
     const has = products.value.includes(product)
     products.value = has ? products.value.filter((each) => each !== product) : [...products.value, product]
   }
@@ -98,43 +98,60 @@ function KeyForm({ known, isApiOnly, onDone, onClose }: KeyFormProps) {
           <Select label={strings.keyFormKind} value={kind.value} options={strings.keyFormKinds} onSelect={set(kind)} />
         </p>
       )}
-      {isApi && (
-        <fieldset>
-          <legend>{strings.keyFormProducts}</legend>
-          {PRODUCTS.map((product) => (
-            <label class="inline" key={product}>
-              <input type="checkbox" checked={products.value.includes(product)} onChange={toggle(product)} />{' '}
-              {labelOf(product)}
-            </label>
-          ))}
-        </fieldset>
-      )}
-      {!isApi && (
-        <p>
-          <Select
-            label={strings.keyFormPipelines}
-            value={pipelines.value}
-            options={
-              known
-                ? { own: strings.keyFormPipelineOptions.own, all: strings.keyFormPipelineOptions.all }
-                : strings.keyFormPipelineOptions
-            }
-            onSelect={set(pipelines)}
-          />
-        </p>
-      )}
-      <Field label={strings.keyFormCap} hint={strings.keyFormCapHint} value={cap.value} onText={set(cap)} />
-      <Field label={strings.keyFormRanges} hint={strings.keyFormRangesHint} value={ranges.value} onText={set(ranges)} />
-      <Field
-        label={strings.keyFormExpires}
-        hint={strings.keyFormExpiresHint}
-        isDay
-        value={expires.value}
-        onText={set(expires)}
-      />
+      <details open={known !== undefined}>
+        <summary>{strings.keyFormLimits}</summary>
+        {isApi && <Products chosen={products.value} onToggle={toggle} />}
+        {!isApi && (
+          <p>
+            <Select
+              label={strings.keyFormPipelines}
+              value={pipelines.value}
+              options={
+                known
+                  ? { own: strings.keyFormPipelineOptions.own, all: strings.keyFormPipelineOptions.all }
+                  : strings.keyFormPipelineOptions
+              }
+              onSelect={set(pipelines)}
+            />
+          </p>
+        )}
+        <Field label={strings.keyFormCap} hint={strings.keyFormCapHint} value={cap.value} onText={set(cap)} />
+        <Field
+          label={strings.keyFormRanges}
+          hint={strings.keyFormRangesHint}
+          value={ranges.value}
+          onText={set(ranges)}
+        />
+        <Field
+          label={strings.keyFormExpires}
+          hint={strings.keyFormExpiresHint}
+          isDay
+          value={expires.value}
+          onText={set(expires)}
+        />
+      </details>
     </Dialog>
   )
 }
+
+interface ProductsProps {
+  readonly chosen: readonly string[]
+  readonly onToggle: (product: string) => void
+}
+
+const Products = ({ chosen, onToggle }: ProductsProps) => (
+  <fieldset class="roles">
+    <legend>{strings.keyFormProducts}</legend>
+    {PRODUCTS.map((product) => (
+      <label class="inline" key={product}>
+        <input type="checkbox" checked={chosen.includes(product)} onChange={() => onToggle(product)} />
+        <span>
+          {labelOf(product)} <small class="soft">{strings.keyFormProductHints[product]}</small>
+        </span>
+      </label>
+    ))}
+  </fieldset>
+)
 
 interface RotateProps {
   readonly of: Key

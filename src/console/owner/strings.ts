@@ -149,7 +149,16 @@ export const keyFormLabel = 'Label'
 export const keyFormLabelHint = 'A name you’ll recognize, up to 100 characters'
 export const keyFormKind = 'Type'
 export const keyFormKinds = { api: 'API key: read market data', service: 'Service key: manage the account' } as const
+export const keyFormLimits = 'Limits and restrictions'
 export const keyFormProducts = 'Products'
+export const keyFormProductHints: Readonly<Record<string, string>> = {
+  info: 'POST /info',
+  stream: 'WebSocket',
+  rpc: 'JSON-RPC',
+  graphql: 'Queries and subscriptions',
+  data: 'Archive and history',
+  platform: 'Usage of the account',
+}
 export const keyFormPipelines = 'Pipelines'
 export const keyFormPipelineOptions = {
   '': 'Only its own if the key has a spending limit, allowed addresses or an expiry; otherwise all',

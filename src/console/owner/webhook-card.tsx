@@ -52,7 +52,7 @@ export function WebhookCard() {
   return (
     <section class="card">
       <h2>{strings.webhookTitle}</h2>
-      <QueryView query={webhook} height={140}>
+      <QueryView query={webhook} height={160}>
         {({ webhook: known }) =>
           known === null ? (
             <div class="empty">
@@ -60,9 +60,12 @@ export function WebhookCard() {
               <p>
                 <Button text={strings.webhookAdd} onClick={edit} />
               </p>
-              <Snippet
-                line={`curl -s -X PUT ${location.origin}/platform/webhook/ -H "Authorization: Bearer $WEIR_SERVICE_KEY" -H 'Content-Type: application/json' -d '{"url":"https://example.com/hook"}'`}
-              />
+              <details>
+                <summary>{strings.webhookCurl}</summary>
+                <Snippet
+                  line={`curl -s -X PUT ${location.origin}/platform/webhook/ -H "Authorization: Bearer $WEIR_SERVICE_KEY" -H 'Content-Type: application/json' -d '{"url":"https://example.com/hook"}'`}
+                />
+              </details>
             </div>
           ) : (
             <KnownWebhook known={known} onEdit={edit} onRemoved={refreshAll} />
@@ -81,6 +84,9 @@ export function WebhookCard() {
     </section>
   )
 }
+
+/** Whether some thresholds were passed, so that the next event is not at the first one. */
+const isPartlyArmed = ({ armed, thresholds }: Webhook) => armed.length > 0 && armed.length < thresholds.length
 
 interface KnownWebhookProps {
   readonly known: Webhook
@@ -104,7 +110,7 @@ function KnownWebhook({ known, onEdit, onRemoved }: KnownWebhookProps) {
       <p>
         <code>{known.url}</code>
         {strings.webhookNotified(known.thresholds.join(', '))}
-        {known.armed.length > 0 && strings.webhookNext(known.armed.join(', '))}.
+        {isPartlyArmed(known) && strings.webhookNext(known.armed.join(', '))}.
       </p>
       <p class="beside">
         <Button text={strings.webhookTest} onClick={test} />

@@ -48,10 +48,7 @@ export function SecretDialog({ title, text, secret, children, onClose }: SecretD
       <p>{text}</p>
       <Snippet line={secret} isMain onCopied={save} />
       {children}
-      <p class="beside">
-        <button type="button" class="main" disabled={!isSaved.value} onClick={() => dialog.current?.close()}>
-          {SECRET.done}
-        </button>
+      <p>
         <label class="inline check">
           <input
             type="checkbox"
@@ -60,6 +57,11 @@ export function SecretDialog({ title, text, secret, children, onClose }: SecretD
           />
           {SECRET.saved}
         </label>
+      </p>
+      <p class="beside">
+        <button type="button" class="main" disabled={!isSaved.value} onClick={() => dialog.current?.close()}>
+          {SECRET.done}
+        </button>
       </p>
       {!isSaved.value && <p class="soft">{SECRET.first}</p>}
     </dialog>

@@ -198,6 +198,7 @@ describe.skipIf(isMissing)('the owner’s page', () => {
     const label = '<img src=x onerror="document.title=1">'
     await page.getByRole('button', { name: strings.keysCreate }).click()
     await page.getByLabel(strings.keyFormLabel).fill(label)
+    await page.getByText(strings.keyFormLimits).click()
     await page.getByLabel(strings.keyFormCap).fill('0.5')
     await page.getByRole('dialog').getByRole('button', { name: strings.keysCreate }).click()
     await page.getByRole('heading', { name: /^Save your/ }).waitFor()

@@ -17,7 +17,7 @@ import { expectNoSecret, lookAt } from '../../browser/visit.ts'
 describe.skipIf(isMissing)('a trial by e-mail', () => {
   it('gives an account and a key, by a link that works once', async () => {
     const { page, troubles } = await open('/console')
-    await page.getByRole('heading', { name: SIGN_UP.title }).waitFor()
+    await page.getByText(SIGN_UP.text).waitFor()
     await lookAt(page, 'join')
     const link = await linkFor(page, 'somebody@example.com')
     const token = link.split('#join=')[1]!
