@@ -15,7 +15,7 @@ import {
   timeText,
 } from '../../src/console/ui/format.ts'
 import { samplesOf } from '../../src/console/ui/key-samples.ts'
-import { stackedBars } from '../../src/console/ui/stacked-bars.ts'
+import { fromFirstUse, stackedBars } from '../../src/console/ui/stacked-bars.ts'
 import { labelOf } from '../../src/console/ui/strings.ts'
 import { csvText } from '../../src/core/csv.ts'
 
@@ -85,6 +85,18 @@ describe('stacked bars', () => {
     expect(stackedBars([{ name: 'a', parts: { x: 3 } }], ['x'], 100, 4)).toEqual([
       { column: 0, part: 'x', y: 25, height: 75 },
     ])
+  })
+})
+
+describe('columns of a new account', () => {
+  it.each([
+    ['30 empty days', Array(30).fill(0), 30],
+    ['use on the last of 30 days', [...Array(29).fill(0), 1], 7],
+    ['use in the last 10 of 30 days', [...Array(20).fill(0), 1, ...Array(9).fill(0)], 10],
+    ['use on 3 days', [0, 0, 1], 3],
+  ] as const)('with %s begin with its first use, or fill the narrowest chart', (_, values, count) => {
+    const columns = values.map((x, i) => ({ name: String(i), parts: { x } }))
+    expect(fromFirstUse(columns, ['x'])).toEqual(columns.slice(columns.length - count))
   })
 })
 

@@ -28,6 +28,9 @@ interface RuleDialogProps {
 }
 
 const KEYS_SHOWN = 200
+const TYPE_OPTIONS = Object.fromEntries(
+  Object.entries(alertStrings.TYPES).map(([type, text]) => [type, sentenceCase(text)]),
+)
 
 /** State of the form: of a new rule, the first channel is chosen. */
 function useRuleForm(known: AlertRule | null, alerts: Alerts) {
@@ -86,12 +89,7 @@ export function RuleDialog({ known, alerts, onDone, onClose }: RuleDialogProps) 
         onText={(text) => (name.value = text)}
       />
       <p>
-        <Select
-          label={alertStrings.formType}
-          value={fields.value.type}
-          options={alertStrings.TYPES}
-          onSelect={set('type')}
-        />
+        <Select label={alertStrings.formType} value={fields.value.type} options={TYPE_OPTIONS} onSelect={set('type')} />
       </p>
       <div class="beside">
         {fieldsOf(fields.value.type).map((field) => (

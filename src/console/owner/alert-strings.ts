@@ -66,13 +66,13 @@ export const FAILS: Readonly<Record<string, string>> = {
 }
 export const WINDOWS = { 5: '5 minutes', 15: '15 minutes', 60: '60 minutes' } as const
 export const COOLDOWNS = {
-  15: 'every 15 minutes',
-  60: 'every hour',
-  360: 'every 6 hours',
-  1440: 'every day',
-  10080: 'every week',
+  15: 'Every 15 minutes',
+  60: 'Every hour',
+  360: 'Every 6 hours',
+  1440: 'Every day',
+  10080: 'Every week',
 } as const
-export const cooldownMinutes = (minutes: number) => `every ${minutes.toLocaleString('en')} minutes`
+export const cooldownMinutes = (minutes: number) => `Every ${minutes.toLocaleString('en')} minutes`
 export const allKeys = 'All keys'
 
 export const sentence = (channels: string, condition: string) => `Tell ${channels} when ${condition}.`

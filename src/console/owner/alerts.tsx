@@ -56,7 +56,7 @@ interface AlertPartsProps {
 }
 
 /**
- * Who has no channel sees first where alerts can go. The order stays while the page is open, because a dialog that moves
+ * Without a channel, the places where alerts can go are first. The order stays while the page is open, because a dialog that moves
  * is closed. Billing members see no webhook, whose events are for programs.
  */
 function AlertParts({ alerts, isBilling }: AlertPartsProps) {

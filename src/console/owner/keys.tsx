@@ -157,7 +157,7 @@ export function Keys({ account, owner }: SectionProps) {
   )
 }
 
-/** The most that an account may have is told when it is near. */
+/** With the most that an account may have when it is near. */
 function countText({ counted, at_most: most }: KeysPage): string {
   const count = groupedText(String(counted))
   return counted > 0.8 * most ? strings.keysCountOf(count, groupedText(String(most))) : strings.keysCount(count)

@@ -4,6 +4,7 @@ import { navigate, params, urlWith } from '../address.dom.ts'
 import { nowMs } from '../clock.dom.ts'
 import { usePagedQuery } from '../queries.dom.ts'
 import type { Responses } from '../responses.ts'
+import { Link } from '../shell.tsx'
 import { durationText, groupedText, timeText } from '../ui/format.ts'
 import { Button } from '../ui/frame.tsx'
 import { ErrorNote, Figures, infoCurl, Snippet } from '../ui/parts.tsx'
@@ -41,6 +42,14 @@ function pathOf(nowMs: number): string {
 
 const durationOf = (ms: number) => (ms === 0 ? strings.belowOne : strings.ms(groupedText(String(ms))))
 
+/** A value that filters the log when it is clicked. */
+const FilterLink = ({ name, value }: { readonly name: Filter; readonly value: string }) =>
+  value === '' ? null : (
+    <Link to={urlWith({ [FILTERS[name]]: value })}>
+      <code>{value}</code>
+    </Link>
+  )
+
 const COLUMNS: readonly Column<Call>[] = [
   {
     name: strings.columnsTime,
@@ -51,9 +60,14 @@ const COLUMNS: readonly Column<Call>[] = [
       </time>
     ),
   },
-  { name: strings.key, text: ({ prefix }) => prefix, render: ({ prefix }) => <code>{prefix}</code>, isMinor: true },
+  {
+    name: strings.key,
+    text: ({ prefix }) => prefix,
+    render: ({ prefix }) => <FilterLink name="key" value={prefix} />,
+    isMinor: true,
+  },
   { name: strings.product, text: ({ product }) => strings.products[product], isMinor: true },
-  { name: strings.type, text: ({ type }) => type, render: ({ type }) => <code>{type}</code> },
+  { name: strings.type, text: ({ type }) => type, render: ({ type }) => <FilterLink name="type" value={type} /> },
   {
     name: strings.columnsStatus,
     isNumber: true,

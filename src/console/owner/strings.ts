@@ -75,6 +75,8 @@ export const usageMore = 'All usage'
 export const usageDuration = 'Period'
 export const usageDurations = { 1: '1 month', 3: '3 months', 6: '6 months', 12: '12 months' } as const
 export const usageGroup = 'Group by'
+export const usageChartTitle = 'Credits per day'
+export const usageGroupOptions = { type: 'Endpoint', key: 'Key' } as const
 export const usageGroups = { type: 'endpoint', key: 'key' } as const
 export const usageChart = (from: string, to: string, by: string) => `Credits per day, ${from} to ${to} UTC, by ${by}`
 export const usageCredits = (amount: string) => `${amount} credits`

@@ -18,9 +18,11 @@ import { partyText, type Session } from './team-view.ts'
 const PATH = '/platform/sessions/'
 
 const browserText = ({ browser }: Session) => browser || strings.sessionsUnknown
+const hasPlace = ({ country, network }: Session) => country !== null || network !== null
 const placeText = ({ country, network }: Session) =>
   country === null ? (network ?? strings.sessionsUnknown) : countryName(country)
 
+const PLACE: Column<Session> = { name: strings.sessionsPlace, text: placeText }
 const COLUMNS: readonly Column<Session>[] = [
   {
     name: strings.sessionsWho,
@@ -28,7 +30,7 @@ const COLUMNS: readonly Column<Session>[] = [
     render: (session) => <span class="party">{partyText(session)}</span>,
   },
   { name: strings.sessionsBrowser, text: browserText },
-  { name: strings.sessionsPlace, text: placeText },
+  PLACE,
   {
     name: strings.sessionsStarted,
     text: ({ started }) => timeText(started),
@@ -40,6 +42,8 @@ const COLUMNS: readonly Column<Session>[] = [
     render: ({ last_seen: seen }) => <Time atMs={seen} />,
   },
 ]
+
+const PLACELESS_COLUMNS = COLUMNS.filter((column) => column !== PLACE)
 
 interface SessionsSectionProps {
   readonly sessions: Query<Responses['ownSessions']>
@@ -70,7 +74,7 @@ export function SessionsSection({ sessions, account, onDone }: SessionsSectionPr
           <ErrorNote error={error.value} />
           <Table
             caption={strings.sessionsTable}
-            columns={[...COLUMNS, endColumn(end)]}
+            columns={[...(rows.some(hasPlace) ? COLUMNS : PLACELESS_COLUMNS), endColumn(end)]}
             rows={rows}
             rowKey={({ id }) => id}
             empty=""

@@ -68,7 +68,12 @@ export function UsageSection() {
           options={strings.usageDurations}
           onSelect={choose('duration')}
         />
-        <Select label={strings.usageGroup} value={stack()} options={strings.usageGroups} onSelect={choose('stack')} />
+        <Select
+          label={strings.usageGroup}
+          value={stack()}
+          options={strings.usageGroupOptions}
+          onSelect={choose('stack')}
+        />
         {value && <span class="soft">{strings.usagePeriod(value.period.from, value.period.to)}</span>}
       </div>
       <QueryView query={usage} height={640}>
@@ -90,9 +95,10 @@ function UsageTables({ used, by }: { used: Usage; by: 'key' | 'type' }) {
           { name: strings.usageColumnsMinutes, value: groupedText(String(totals.stream_minutes)) },
         ]}
       />
-      <div class="card">
+      <section class="card">
+        <h2>{strings.usageChartTitle}</h2>
         <UsageChart used={used} by={by} />
-      </div>
+      </section>
       {days.length > 0 && (
         <details>
           <summary>{strings.usageShowDays}</summary>

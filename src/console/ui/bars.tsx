@@ -26,6 +26,8 @@ interface BarsProps {
 }
 
 const MARKS = 6
+/** In a chart of few columns, a bar is no block. */
+const MAX_BAR_WIDTH = WIDTH / 16
 const OTHER_COLOR = 'light-dark(#616b70, #98a3a8)'
 const COLORS = [
   'light-dark(#0b6e75, #3fb3bb)',
@@ -46,7 +48,7 @@ export function Bars({ label, columns, axis, parts, valueText, stepText = compac
   const steps = axisSteps(Math.max(...sums, 0))
   const bars = stackedBars(columns, parts, HEIGHT, steps.at(-1))
   const step = WIDTH / Math.max(columns.length, 1)
-  const gap = Math.min(step * 0.2, 4)
+  const width = Math.min(step - Math.min(step * 0.2, 4), MAX_BAR_WIDTH)
   const colorOf = (part: string) => seriesColor(parts.indexOf(part))
   const middleOf = (column: number) => (column + 0.5) / Math.max(columns.length, 1)
   const times = columns.map(({ name }) => Date.parse(name))
@@ -87,9 +89,9 @@ export function Bars({ label, columns, axis, parts, valueText, stepText = compac
         <rect
           key={`${column} ${part}`}
           fill={colorOf(part)}
-          x={column * step + gap / 2}
+          x={column * step + (step - width) / 2}
           y={y}
-          width={step - gap}
+          width={width}
           height={height}
         />
       ))}

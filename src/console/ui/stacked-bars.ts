@@ -19,6 +19,14 @@ export interface Bar {
 export const sumOf = ({ parts: values }: StackedColumn, parts: readonly string[]): number =>
   parts.reduce((sum, part) => sum + (values[part] ?? 0), 0)
 
+const FEWEST_COLUMNS = 7
+
+/** Without the empty columns before the first one that is filled, so that a new account sees its days. */
+export function fromFirstUse(columns: readonly StackedColumn[], parts: readonly string[]): readonly StackedColumn[] {
+  const first = columns.findIndex((column) => sumOf(column, parts) > 0)
+  return columns.slice(Math.max(0, Math.min(first, columns.length - FEWEST_COLUMNS)))
+}
+
 /** Bars from the bottom up in the order of `parts`; y is 0 at the top. `top`: the value at the full height. */
 export function stackedBars(
   columns: readonly StackedColumn[],
