@@ -47,9 +47,11 @@ function periodEndText({ period }: Account): string {
 type Limit = Account['limits'][number]
 
 const permilleOf = ({ now, most }: Limit) => (now === null || most === null ? null : Math.round((now * 1000) / most))
-const useText = ({ now, most }: Limit) => {
-  const text = most === null ? strings.limitsUnlimited : groupedText(String(most))
-  return now === null ? text : strings.limitsUse(groupedText(String(now)), text)
+const numberText = (value: number) => groupedText(String(value))
+
+function useText({ now, most }: Limit): string {
+  if (now === null) return most === null ? strings.limitsUnlimited : numberText(most)
+  return most === null ? strings.limitsOpenUse(numberText(now)) : strings.limitsUse(numberText(now), numberText(most))
 }
 
 const LIMIT_COLUMNS: readonly Column<Limit>[] = [

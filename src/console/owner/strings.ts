@@ -104,6 +104,7 @@ export const limitsColumnsLimit = 'Limit'
 export const limitsColumnsUse = 'Use'
 export const limitsPerConnection = 'per connection'
 export const limitsUnlimited = 'No limit'
+export const limitsOpenUse = (now: string) => `${now}, no limit`
 export const limitsUse = (now: string, most: string) => `${now} of ${most}`
 export const limitsOwnRequests = 'Requests of this page count toward the limits.'
 export const limitsUsed = (limit: string, share: string) => `${limit}: ${share} used`
