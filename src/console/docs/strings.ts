@@ -13,7 +13,7 @@ export const TRY_IT = {
   signIn: 'Sign in to send requests',
   free: 'This request needs no key and is free.',
   owner: (account: string) => `Signed in as ${account}. Requests are charged to the key you signed in with.`,
-  operator: (name: string) => `Signed in as operator ${name}.`,
+  operator: (name: string) => `Signed in to the operator console as ${name}.`,
   failed: (reason: string) => `The request could not be sent: ${reason}`,
 } as const
 

@@ -76,7 +76,8 @@ function Legend() {
   const { open, high, low, close, volume } = shown
   return (
     <p class={`legend ${close >= open ? 'bid' : 'ask'}`} aria-hidden="true">
-      {strings.chartPrices([open, high, low, close].map(priceText), compactText(volume))}
+      {strings.chartPrices([open, high, low, close].map(priceText))}
+      <span class="volume">{strings.chartVolume(compactText(volume))}</span>
     </p>
   )
 }

@@ -118,7 +118,7 @@ function StatusFigures({ status }: { readonly status: Status }) {
       {reason && <p class="note trouble">{reason}</p>}
       {error && (
         <p class="note trouble" role="status">
-          {error.message} {pipelinesStrings.pipelinesSince(timeText(Date.parse(error.since)))}
+          {pipelinesStrings.pipelinesFailing(error.message, timeText(Date.parse(error.since)))}
           {next && pipelinesStrings.pipelinesNextTry(timeText(Date.parse(next)))}
         </p>
       )}

@@ -19,7 +19,7 @@ export const pipelinesLagTitle = 'Lag'
 export const pipelinesHeight = (height: string) => `block ${height}`
 export const pipelinesRowsTotal = 'Rows delivered'
 export const pipelinesDead = 'Dead letters'
-export const pipelinesSince = (time: string) => `Since ${time} UTC.`
+export const pipelinesFailing = (message: string, time: string) => `${message.replace(/\.?$/, '.')} Since ${time} UTC.`
 export const pipelinesNextTry = (time: string) => ` Next attempt at ${time} UTC.`
 export const pipelinesRecovered = (time: string, message: string) => `Recovered at ${time} UTC from: ${message}`
 export const pipelinesRows = 'Rows per minute, last hour (UTC)'

@@ -1,6 +1,7 @@
 // Sends a request with the visitor’s session, and what a page shows of the response. Invariants: it sends to this host only;
 // a response is shown as text.
 
+import { inGroups } from '../../core/digit-groups.ts'
 import { ANSWER } from './answer-strings.ts'
 
 export interface Answer {
@@ -39,7 +40,8 @@ export function answerFacts({ status, ms, headers }: Answer): (readonly [name: s
     [ANSWER.time, `${ms} ms`],
     ...Object.entries(ANSWER.headers).flatMap(([header, name]) => {
       const value = values.get(header)
-      return value === undefined ? [] : [[name, value] as const]
+      if (value === undefined) return []
+      return [[name, header === 'x-block-height' ? inGroups(Number(value)) : value] as const]
     }),
   ]
 }

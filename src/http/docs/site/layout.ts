@@ -63,7 +63,7 @@ ${neighborsHtml(page, around.pages)}
 `
 }
 
-/** Pages with samples have two columns if there is room: text, and next to it code, form and example. */
+/** Pages with samples have two columns if there is room: text, and next to it code, example and form. */
 const hasSamples = ({ markdown }: Page) => /^## Code$/m.test(markdown)
 
 /** Without samples, `body` as it is. With samples: the introduction, the samples, the other parts. */
@@ -75,7 +75,7 @@ function articleHtml(page: Page, body: string): string {
   const details = parts.filter((part) => !/^<h2 id="(code|example)"/.test(part))
   return `<article class="columns">
 <div class="intro">${intro}</div>
-<div class="samples">${partOf('code')}${form}${partOf('example')}</div>
+<div class="samples">${partOf('code')}${partOf('example')}${form}</div>
 <div class="details">${details.join('')}</div>
 </article>`
 }
@@ -111,7 +111,7 @@ function trailHtml(page: Page, pages: readonly Page[]): string {
 }
 
 /** Anchors of the samples, in the order of the page. */
-const SAMPLES = ['code', 'try-it', 'example']
+const SAMPLES = ['code', 'example', 'try-it']
 
 function contentsHtml(page: Page): string {
   const headings = headingsOf(page.markdown).filter(({ depth }) => depth === 2)
