@@ -23,23 +23,22 @@ type Offers = Responses['showCheckout']
 const PATH = '/platform/auto-top-up/'
 const CARD_PATH = `${PATH}card`
 
-/** For keys that manage the account. */
-export function AutoTopUp({ offers }: { readonly offers: Offers }) {
-  return (
-    <section class="card">
-      <h2>{AUTO.title}</h2>
-      {offers.provider === 'stripe' ? (
-        <Saved offers={offers} />
-      ) : (
-        <p>
-          {AUTO.manual}
-          <Link to={pageUrl('webhooks')}>{AUTO.manualWebhook}</Link>
-          {AUTO.manualRest}
-        </p>
-      )}
-    </section>
-  )
-}
+/** For keys that manage the account, where orders are paid by card. */
+export const AutoTopUp = ({ offers }: { readonly offers: Offers }) => (
+  <section class="card">
+    <h2>{AUTO.title}</h2>
+    <Saved offers={offers} />
+  </section>
+)
+
+/** In place of it, where orders are paid in another way. */
+export const NoAutoTopUp = () => (
+  <p class="soft">
+    {AUTO.manual}
+    <Link to={pageUrl('alerts')}>{AUTO.manualWebhook}</Link>
+    {AUTO.manualRest}
+  </p>
+)
 
 function Saved({ offers }: { readonly offers: Offers }) {
   // The provider reports a new card, or the outcome of a charge, while the page is open.
@@ -112,9 +111,10 @@ function Charged({ view, settings }: ChargedProps) {
   const charged = view.charged_this_month ?? '0'
   const isFull = view.state === 'on' && microOf(charged) + microOf(amount) > microOf(limit)
   return (
-    <p class="soft">
-      {AUTO.charged(priceText(charged, currency), priceText(limit, currency))} {isFull && AUTO.full}
-    </p>
+    <>
+      <p class="soft">{AUTO.charged(priceText(charged, currency), priceText(limit, currency))}</p>
+      {isFull && <p class="note trouble">{AUTO.full}</p>}
+    </>
   )
 }
 

@@ -22,9 +22,9 @@ export function BillingDetails() {
   const billing = useAccountQuery<Billing>(() => PATH)
   const isEditing = useSignal(false)
   return (
-    <>
+    <section class="card">
       <h2>{DETAILS.title}</h2>
-      <QueryView query={billing}>
+      <QueryView query={billing} height={96}>
         {({ details }) => (
           <>
             {details === null ? <p>{DETAILS.none}</p> : <BillingAddress details={details} />}
@@ -44,7 +44,7 @@ export function BillingDetails() {
           </>
         )}
       </QueryView>
-    </>
+    </section>
   )
 }
 

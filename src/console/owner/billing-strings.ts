@@ -8,13 +8,18 @@ export const paymentsNetworks = {
   'eip155:43114': 'Avalanche',
 } as const
 
+export const usedThisMonth = 'Credits used this month (UTC)'
+export const planUntil = {
+  renewed: (date: string) => `renews on ${date}`,
+  ends: (date: string) => `ends on ${date}`,
+} as const
+
 export const topUpTitle = 'Top up'
-export const topUpTable = 'Orders'
-export const topUpEmpty = 'No orders yet.'
 export const topUpStripe = 'Pay with Stripe. Credits arrive as soon as Stripe confirms the payment and do not expire.'
 export const topUpManual = 'You get payment instructions. Credits arrive when the order is paid, and do not expire.'
 export const topUpPackage = (credits: string, price: string) => `${credits} credits for ${price}`
 export const topUpUnitPrice = (price: string) => `${price} per 10,000`
+export const topUpBest = ' · best value'
 export const topUpLots = (credits: string, price: string, max: string) =>
   `Custom amount in credits (${price} per ${credits}, up to ${max})`
 export const topUpOrder = 'Order'
@@ -22,9 +27,12 @@ export const topUpDialog = 'Order credits'
 export const topUpSubmit = { stripe: 'Continue to payment', manual: 'Place order' } as const
 export const topUpPackageSummary = (credits: string, price: string) => `${credits} credits for ${price}.`
 export const topUpPay = 'Pay'
-export const topUpPlaced = (number: string) => `Order ${number} placed`
 export const topUpPayWith = (price: string, number: string) => `Pay ${price} with reference ${number}.`
 export const topUpCopyReference = 'Copy reference'
+export const topUpCopyAmount = 'Copy amount'
+export const topUpNoOrder =
+  'This order is not among the latest 100 of the account. Its invoice is in the list of orders.'
+export const ORDER_STEPS = { placed: 'Placed', paid: 'Paid', added: 'Credits added' } as const
 export const topUpOrderLabel = (number: string) => `Order ${number}`
 export const topUpSumsAccount = 'Account'
 export const topUpSumsCreated = 'Ordered (UTC)'
@@ -35,7 +43,6 @@ export const topUpSumsNetwork = 'Network'
 export const topUpSumsTransaction = 'Transaction'
 export const topUpContact = 'Contact the operator of this gateway for payment details.'
 export const topUpPrint = 'Print or save as PDF'
-export const topUpClose = 'Close'
 
 export const statementsTitle = 'Monthly statements'
 export const statementsTable = 'Monthly statements'
@@ -43,8 +50,10 @@ export const statementsMonth = 'Month (UTC)'
 export const statementsSoFar = 'so far'
 export const statementsEmpty = 'No credits granted or charged yet.'
 export const statementsLabel = (month: string) => `Statement ${month}`
+export const statementsTitleOf = (month: string) => `Statement, ${month}`
 export const statementsHeading = (account: string, from: string, to: string) => `${account}: ${from} to ${to} UTC`
 export const statementsHeadingSoFar = ', so far'
+export const statementsActivity = 'Activity'
 export const statementsSumsOpening = 'Opening balance'
 export const statementsSumsExpired = 'Expired'
 export const statementsSumsCharged = 'Charged'

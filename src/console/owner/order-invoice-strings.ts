@@ -1,4 +1,4 @@
-// Text of invoices of orders, of payments and of billing details.
+// Text of invoices of orders, of the list of orders and of billing details.
 
 export const INVOICE = {
   title: (number: string) => `Invoice ${number}`,
@@ -37,19 +37,12 @@ export const INVOICE = {
 } as const
 
 export const PAYMENTS = {
-  title: 'Payment history',
-  table: 'Payments',
-  empty: 'No payments yet.',
+  title: 'Orders and invoices',
+  table: 'Orders and invoices',
+  empty: 'No orders yet.',
   date: 'Date (UTC)',
-  order: 'Order',
-  method: 'Method',
   reference: 'Reference',
-  network: 'Network',
-  credits: 'Credits',
-  amount: 'Amount',
   currency: 'Currency',
-  state: 'State',
-  pay: 'Pay',
   invoice: 'Invoice',
 } as const
 

@@ -5,12 +5,13 @@ import { urlWith } from '../address.dom.ts'
 import { type Query, useQuery } from '../queries.dom.ts'
 import type { Responses } from '../responses.ts'
 import { Link } from '../shell.tsx'
-import { groupedText, timeText } from '../ui/format.ts'
+import { dateText, groupedText, timeText } from '../ui/format.ts'
 import { Button } from '../ui/frame.tsx'
-import { ErrorNote, QueryView, Reserved, SummaryList } from '../ui/parts.tsx'
+import { QueryView, SummaryList } from '../ui/parts.tsx'
 import { labelOf } from '../ui/strings.ts'
 import { amountColumn, type Column, Table } from '../ui/table.tsx'
 import * as billingStrings from './billing-strings.ts'
+import { INVOICE } from './order-invoice-strings.ts'
 import type { Statement, StatementSums } from './responses.ts'
 import * as strings from './strings.ts'
 
@@ -43,7 +44,7 @@ const LINE_COLUMNS: readonly Column<Line>[] = [
 
 export function Statements({ months }: { readonly months: Query<Responses['ownInvoices']> }) {
   return (
-    <section class="screen">
+    <section>
       <h2>{billingStrings.statementsTitle}</h2>
       <QueryView query={months}>
         {(value) => (
@@ -63,39 +64,56 @@ export function Statements({ months }: { readonly months: Query<Responses['ownIn
 export function StatementView({ month }: { month: string }) {
   const path = `/platform/invoices/${encodeURIComponent(month)}`
   const loaded = useQuery<Statement>(() => path)
-  const value = loaded.value.value
   const heading = useRef<HTMLHeadingElement>(null)
-  const isKnown = value !== null
   // The link that led here is gone.
-  useEffect(() => heading.current?.focus(), [isKnown])
-  if (value === null)
-    return (
-      <Reserved height={480} isLoading={loaded.error.value === null}>
-        <ErrorNote error={loaded.error.value} onRetry={loaded.reload} />
-      </Reserved>
-    )
-  const sums = [
-    [billingStrings.statementsSumsOpening, value.opening],
-    ...value.given.map(
-      ({ at, plan, credits }) =>
-        [
-          plan === null
-            ? billingStrings.statementsGrant(timeText(at))
-            : billingStrings.statementsPlan(plan, timeText(at)),
-          credits,
-        ] as const,
-    ),
-    [billingStrings.statementsSumsExpired, negative(value.expired)],
-    [billingStrings.statementsSumsCharged, negative(value.charged)],
-    [billingStrings.statementsSumsClosing, value.closing],
-  ] as const
+  useEffect(() => heading.current?.focus(), [])
   return (
-    <article class="invoice card" aria-label={billingStrings.statementsLabel(value.month)}>
-      <h2 ref={heading} tabIndex={-1}>
+    <article class="invoice statement" aria-label={billingStrings.statementsLabel(month)}>
+      <p class="screen">
+        <Link to={urlWith({ month: null })}>{INVOICE.back}</Link>
+      </p>
+      <div class="title">
+        <h1 ref={heading} tabIndex={-1}>
+          {billingStrings.statementsTitleOf(dateText(Date.parse(month)).slice(-8))}
+        </h1>
+        <span class="beside">
+          <a href={`${path}/csv`} download={`statement-${month}.csv`}>
+            {billingStrings.statementsCsv}
+          </a>
+          <Button text={billingStrings.topUpPrint} onClick={() => print()} />
+        </span>
+      </div>
+      <QueryView query={loaded} height={480}>
+        {(value) => <StatementSheet value={value} />}
+      </QueryView>
+    </article>
+  )
+}
+
+function StatementSheet({ value }: { readonly value: Statement }) {
+  const given = value.given.map(({ at, plan, credits }) => {
+    const name =
+      plan === null ? billingStrings.statementsGrant(timeText(at)) : billingStrings.statementsPlan(plan, timeText(at))
+    return [name, `+${groupedText(credits)}`] as const
+  })
+  return (
+    <>
+      <p class="soft">
         {billingStrings.statementsHeading(value.account, value.from, value.to)}
         {value.is_final ? '' : billingStrings.statementsHeadingSoFar}
-      </h2>
-      <SummaryList of={sums.map(([name, credits]) => [name, groupedText(credits)])} />
+      </p>
+      <section class="card">
+        <SummaryList
+          of={[
+            [billingStrings.statementsSumsOpening, groupedText(value.opening)],
+            ...given,
+            [billingStrings.statementsSumsExpired, negative(value.expired)],
+            [billingStrings.statementsSumsCharged, negative(value.charged)],
+            [billingStrings.statementsSumsClosing, groupedText(value.closing)],
+          ]}
+        />
+      </section>
+      <h2>{billingStrings.statementsActivity}</h2>
       <Table
         caption={billingStrings.statementsLines(value.month)}
         columns={LINE_COLUMNS}
@@ -106,15 +124,8 @@ export function StatementView({ month }: { month: string }) {
       {value.written_off !== '0' && (
         <p>{billingStrings.statementsWrittenOff(groupedText(value.charged), groupedText(value.written_off))}</p>
       )}
-      <p class="beside">
-        <a href={`${path}/csv`} download={`statement-${value.month}.csv`}>
-          {billingStrings.statementsCsv}
-        </a>
-        <Button text={billingStrings.topUpPrint} onClick={() => print()} />
-        <Link to={urlWith({ month: null })}>{billingStrings.topUpClose}</Link>
-      </p>
-    </article>
+    </>
   )
 }
 
-const negative = (credits: string) => (credits === '0' ? credits : `-${credits}`)
+const negative = (credits: string) => (credits === '0' ? credits : groupedText(`-${credits}`))

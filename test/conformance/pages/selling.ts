@@ -223,8 +223,9 @@ describe.skipIf(isMissing)('a top-up', () => {
       .getByText(/^Paid \d{4}-/)
       .first()
       .waitFor()
-    const payments = owner.page.getByRole('table', { name: PAYMENTS.table })
-    expect(await payments.textContent()).toContain(`Manual${number}`)
+    await owner.page.getByRole('link', { name: INVOICE.back }).click()
+    const orders = await owner.page.getByRole('table', { name: PAYMENTS.table }).textContent()
+    for (const part of [number, '100,000', '19.00 USD', INVOICE.open]) expect(orders).toContain(part)
   })
 
   it('cannot be ordered with an API key', async () => {
