@@ -10,8 +10,9 @@ export const dataColumnsProduct = 'Product'
 export const dataColumnsFiles = 'Files'
 export const dataColumnsSize = 'Size'
 export const dataColumnsPrice = 'Price (credits)'
+export const dataLeastPrice = '< 0.001'
 export const dataColumnsLinks = 'Links'
-export const dataGetLinks = 'Get links'
+export const dataGetLinks = 'Get'
 export const dataTotal = (files: string, size: string, credits: string) =>
   `All products: ${files} files, ${size}, ${credits} credits.`
 export const dataOrder = (product: string) => `Get links: ${product}`

@@ -14,6 +14,7 @@ import { ErrorNote, QueryView } from '../ui/parts.tsx'
 import { labelOf } from '../ui/strings.ts'
 import { amountColumn, type Column, Table } from '../ui/table.tsx'
 import { refreshAll } from './account-data.dom.ts'
+import { microOf } from './account-view.ts'
 import { Coverage } from './data-archive.tsx'
 import { rangeText, useExportRange } from './data-range.dom.ts'
 import * as dataStrings from './data-strings.ts'
@@ -106,10 +107,12 @@ function Exports({ path }: RangeProps) {
   )
 }
 
-/** At least three digits after the point, so that the points of a column stand below each other. */
-const creditsFixed = (credits: string) => {
-  const [whole = '', rest = ''] = credits.split('.')
-  return groupedText(`${whole}.${rest.padEnd(3, '0')}`)
+/** Rounded to three digits after the point, so that the points of a column stand below each other. */
+function shortPrice(credits: string): string {
+  const micro = microOf(credits)
+  if (micro > 0n && micro < 1_000n) return dataStrings.dataLeastPrice
+  const digits = String((micro + 500n) / 1_000n).padStart(4, '0')
+  return groupedText(`${digits.slice(0, -3)}.${digits.slice(-3)}`)
 }
 
 interface PriceProps {
@@ -122,7 +125,10 @@ function Price({ cost, onOrder }: PriceProps) {
     { name: dataStrings.dataColumnsProduct, text: ({ product }) => labelOf(product) },
     { ...amountColumn(dataStrings.dataColumnsFiles, ({ objects }) => objects), isMinor: true },
     { name: dataStrings.dataColumnsSize, text: ({ bytes }) => sizeText(bytes), isNumber: true, isMinor: true },
-    amountColumn(dataStrings.dataColumnsPrice, ({ credits }) => creditsFixed(credits)),
+    {
+      ...amountColumn<Cost['by_product'][number]>(dataStrings.dataColumnsPrice, ({ credits }) => credits),
+      render: ({ credits }) => <span title={groupedText(credits)}>{shortPrice(credits)}</span>,
+    },
     {
       name: dataStrings.dataColumnsLinks,
       render: (row) =>
@@ -148,7 +154,7 @@ function Price({ cost, onOrder }: PriceProps) {
             csv="export-price"
             empty=""
           />
-          <p>{dataStrings.dataTotal(groupedText(String(objects)), sizeText(bytes), creditsFixed(credits))}</p>
+          <p>{dataStrings.dataTotal(groupedText(String(objects)), sizeText(bytes), groupedText(credits))}</p>
         </>
       )}
     </QueryView>

@@ -63,10 +63,6 @@ export function PipelinePage({ id }: { readonly id: string }) {
           {({ items }) => <RowsChart items={items} />}
         </QueryView>
       </section>
-      <QueryView query={pipeline} height={120}>
-        {(value) => <Definition pipeline={value} />}
-      </QueryView>
-      <BackfillSection path={path} />
       <h2>{pipelinesStrings.pipelinesLog}</h2>
       <QueryView query={logs} height={200}>
         {({ items }) => (
@@ -80,6 +76,10 @@ export function PipelinePage({ id }: { readonly id: string }) {
           />
         )}
       </QueryView>
+      <QueryView query={pipeline} height={120}>
+        {(value) => <Definition pipeline={value} />}
+      </QueryView>
+      <BackfillSection path={path} />
     </>
   )
 }
@@ -133,6 +133,8 @@ function StatusFigures({ status }: { readonly status: Status }) {
 
 function RowsChart({ items }: { readonly items: Responses['pipelineMetrics']['items'] }) {
   const columns = minuteColumns(items, MINUTES, nowMs())
+  if (columns.every(({ rows, failures }) => rows + failures === 0))
+    return <p class="soft">{pipelinesStrings.pipelinesNoRows}</p>
   const steps = axisSteps(Math.max(...columns.map(({ rows }) => rows)))
   const top = steps.at(-1) ?? 1
   const step = WIDTH / columns.length

@@ -23,13 +23,14 @@ export const pipelinesFailing = (message: string, time: string) => `${message.re
 export const pipelinesNextTry = (time: string) => ` Next attempt at ${time} UTC.`
 export const pipelinesRecovered = (time: string, message: string) => `Recovered at ${time} UTC from: ${message}`
 export const pipelinesRows = 'Rows per minute, last hour (UTC)'
+export const pipelinesNoRows = 'No rows in the last hour.'
 export const pipelinesRefresh = 'Refresh'
 export const pipelinesMinute = (time: string) => `${time} UTC`
 export const pipelinesFailures = 'Failed attempts'
 export const pipelinesDefinition = 'Definition'
 export const pipelinesFilter = 'Filter'
 export const pipelinesNoFilter = 'None: all rows'
-export const pipelinesTransforms = 'Transforms'
+export const pipelinesTransforms = 'SQL'
 export const pipelinesPayer = 'Charged to'
 export const pipelinesLog = 'Log'
 export const pipelinesNoLog = 'No log lines yet.'

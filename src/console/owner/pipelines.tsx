@@ -122,6 +122,11 @@ function PipelineState({ id }: { readonly id: string }) {
       <span class={`dot ${phaseTone(value.phase)}`} aria-hidden="true" />
       {labelOf(value.phase)}
       {value.lag_ms !== null && <span class="soft">{pipelinesStrings.pipelinesLag(durationText(value.lag_ms))}</span>}
+      {value.last_error && (
+        <p class="failing" title={value.last_error.message}>
+          {value.last_error.message}
+        </p>
+      )}
     </>
   )
 }

@@ -53,7 +53,7 @@ export interface Offer {
 }
 
 export function landingParts(offer: Offer): PageParts {
-  const trial = offer.hasSignUp ? offer.plans.find(({ name }) => name === 'trial') : undefined
+  const trial = offer.hasSignUp ? offer.plans.find(({ name }) => name === TRIAL) : undefined
   return {
     types: String(offer.types),
     channels: String(offer.channels),
@@ -65,7 +65,7 @@ export function landingParts(offer: Offer): PageParts {
     'live-coin': offer.liveCoin === null ? '' : escaped(offer.liveCoin),
     wallets: offer.takesWallets ? 'on' : '',
     packages: offer.prices === null ? '' : packagesHtml(offer.prices),
-    plans: offer.plans.length === 0 ? '' : plansHtml(offer.plans),
+    plans: offer.plans.length === 0 ? '' : plansHtml(offer.plans, offer.hasSignUp),
   }
 }
 
@@ -79,11 +79,15 @@ function trialText({ micro, days }: Plan['terms']): string {
   return `${credits(micro)}${days === null ? '' : ` for ${days} days`}. No card needed.`
 }
 
+/** Prices are compared for 10,000 credits. */
+const UNIT = 10_000 * ONE_CREDIT
+
 function packagesHtml({ currency, packages, lots }: NonNullable<Offer['prices']>): string {
   const price = (minor: number) => `${groupedText(moneyText(minor, currency))} ${currency.toUpperCase()}`
-  const cards = packages.map(
-    ({ credits: micro, minor }) => `<li><b>${escaped(credits(micro))}</b><span>${escaped(price(minor))}</span></li>`,
-  )
+  const cards = packages.map(({ credits: micro, minor }) => {
+    const unit = `${price(Math.round((minor * UNIT) / micro))} per ${credits(UNIT)}`
+    return `<li><b>${escaped(credits(micro))}</b><span>${escaped(price(minor))}</span><small>${escaped(unit)}</small></li>`
+  })
   const custom =
     lots === undefined
       ? []
@@ -91,15 +95,20 @@ function packagesHtml({ currency, packages, lots }: NonNullable<Offer['prices']>
   return [...cards, ...custom].join('\n')
 }
 
-function plansHtml(plans: readonly Plan[]): string {
+/** Only a trial, which visitors can start themselves, has a price here: the terms of the others are not part of a plan. */
+function plansHtml(plans: readonly Plan[], hasSignUp: boolean): string {
   const sorted = plans.toSorted((a, b) => orderOf(a) - orderOf(b))
   return sorted
     .map((plan) => {
       const limits = limitTexts(plan.limits).map((text) => `<li>${text}</li>`)
-      return `<li>\n<h4>${escaped(plan.name)}</h4>\n<p>${creditsHtml(plan)}</p>\n<ul>${limits.join('')}</ul>\n</li>`
+      const start = hasSignUp && plan.name === TRIAL ? START : ''
+      return `<li>\n<h4>${escaped(plan.name)}</h4>\n<p>${creditsHtml(plan)}</p>\n<ul>${limits.join('')}</ul>\n${start}</li>`
     })
     .join('\n')
 }
+
+const TRIAL = 'trial'
+const START = '<p class="start"><b>Free</b> <a class="main" href="/console">Start free</a></p>\n'
 
 /** Trials first, then by credits; those by agreement last. */
 const orderOf = ({ terms, custom }: Plan) =>
@@ -115,7 +124,7 @@ function creditsHtml({ terms, custom }: Plan): string {
 function limitTexts(limits: Plan['limits']): string[] {
   const { requestsPerSecond: rest } = limits
   return [
-    rest === null ? 'No limit of REST requests' : `${inGroups(rest)} REST requests per second`,
+    rest === null ? 'Unlimited REST requests' : `${inGroups(rest)} REST requests per second`,
     `${inGroups(limits.infoRequestsPerSecond)} info requests per second`,
     `${inGroups(limits.streamConnections)} stream connections`,
     `${inGroups(limits.streamSubscriptions)} stream subscriptions`,

@@ -48,7 +48,7 @@ const SHIFTS_MAX = 0.05
 describe.skipIf(isMissing)('the pages for visitors', () => {
   it('show a live order book at the root, without moving anything', async () => {
     const { page, troubles } = await open('/', { before: WATCH_SHIFTS })
-    await page.getByRole('link', { name: 'Start free' }).waitFor()
+    await page.getByRole('link', { name: 'Start free' }).first().waitFor()
     await expect.poll(() => page.locator('[data-price]').textContent(), WAIT).toMatch(/^[\d,]+$/)
     expect(await page.locator('[data-levels] td:text-matches("\\\\d")').count()).toBe(20)
     await lookAt(page, 'landing')
