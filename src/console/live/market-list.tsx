@@ -16,6 +16,8 @@ const ROWS_MAX = 400
 const filter = signal('')
 
 const { columns } = MARKETS
+/** Of devices without a pointer that hovers, few have a key to press. */
+const hasKeyboard = matchMedia('(hover: hover)').matches
 
 export function MarketList() {
   useEffect(() => {
@@ -44,7 +46,7 @@ export function MarketList() {
           id="market-filter"
           type="search"
           aria-label={MARKETS.filter}
-          placeholder={MARKETS.filterHint}
+          placeholder={hasKeyboard ? MARKETS.filterHint : MARKETS.filter}
           {...bindInput(filter)}
         />
       }

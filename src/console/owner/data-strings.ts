@@ -7,6 +7,19 @@ export const dataFrom = 'From'
 export const dataTo = 'To'
 export const dataPrice = 'Price by product'
 export const dataColumnsProduct = 'Product'
+export const dataProducts: Readonly<Record<string, string>> = {
+  events: 'Fills, ledger updates, funding, TWAPs and more',
+  books: 'Changes of all order books',
+  checkpoints: 'All order books, four times an hour',
+  fills_by_time: 'Parquet, for volumes and markets',
+  fills_by_user: 'Parquet, for the fills of a wallet',
+  ledger_by_user: 'Parquet, deposits and transfers of a wallet',
+  funding_by_user: 'Parquet, funding payments of a wallet',
+  candles_by_coin: 'Parquet, candles of a market',
+  positions_by_coin: 'Parquet, positions of a market',
+  oracle_updates_by_time: 'Parquet, oracle prices',
+  writer_actions_by_time: 'Parquet, actions of HyperEVM transactions',
+}
 export const dataColumnsFiles = 'Files'
 export const dataColumnsSize = 'Size'
 export const dataColumnsPrice = 'Price (credits)'

@@ -122,7 +122,16 @@ interface PriceProps {
 
 function Price({ cost, onOrder }: PriceProps) {
   const columns: readonly Column<Cost['by_product'][number]>[] = [
-    { name: dataStrings.dataColumnsProduct, text: ({ product }) => labelOf(product) },
+    {
+      name: dataStrings.dataColumnsProduct,
+      text: ({ product }) => labelOf(product),
+      render: ({ product }) => (
+        <>
+          {labelOf(product)}
+          <small class="soft what">{dataStrings.dataProducts[product]}</small>
+        </>
+      ),
+    },
     { ...amountColumn(dataStrings.dataColumnsFiles, ({ objects }) => objects), isMinor: true },
     { name: dataStrings.dataColumnsSize, text: ({ bytes }) => sizeText(bytes), isNumber: true, isMinor: true },
     {
@@ -143,7 +152,7 @@ function Price({ cost, onOrder }: PriceProps) {
     },
   ]
   return (
-    <QueryView query={cost} height={400}>
+    <QueryView query={cost} height={600}>
       {({ objects, bytes, credits, by_product: products }) => (
         <>
           <Table

@@ -68,7 +68,7 @@ export function StatementView({ month }: { month: string }) {
   // The link that led here is gone.
   useEffect(() => heading.current?.focus(), [])
   return (
-    <article class="invoice statement" aria-label={billingStrings.statementsLabel(month)}>
+    <article class="invoice monthly" aria-label={billingStrings.statementsLabel(month)}>
       <p class="screen">
         <Link to={urlWith({ month: null })}>{INVOICE.back}</Link>
       </p>

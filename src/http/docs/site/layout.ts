@@ -52,8 +52,7 @@ ${menuHtml(page, around.pages)}
 </nav>
 <main id="main"${hasSamples(page) ? ' class="wide"' : ''}>
 ${trailHtml(page, around.pages)}
-${contentsHtml(page)}
-${articleHtml(page, body)}
+${articleHtml(page, withContents(page, body))}
 ${neighborsHtml(page, around.pages)}
 <footer><a href="${page.address}.md">View as Markdown</a> <a href="/docs/all">All pages</a> <a href="/docs/changelog">Changelog</a>${page.feed === undefined ? '' : ` <a href="${page.feed}">Feed of changes (Atom)</a>`} <a href="/llms.txt">llms.txt</a> <theme-switch></theme-switch> <legal-links></legal-links></footer>
 </main>
@@ -62,6 +61,9 @@ ${neighborsHtml(page, around.pages)}
 </html>
 `
 }
+
+/** The list of headings stands below the title. */
+const withContents = (page: Page, body: string) => body.replace('</h1>', () => `</h1>\n${contentsHtml(page)}`)
 
 /** Pages with samples have two columns if there is room: text, and next to it code, example and form. */
 const hasSamples = ({ markdown }: Page) => /^## Code$/m.test(markdown)
