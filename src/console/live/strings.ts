@@ -156,8 +156,7 @@ export const depthMax = (size: string) => `up to ${size}`
 export const chartTitle = 'Candles'
 export const chartInterval = 'Interval'
 export const chartLabel = (coin: string, interval: string) => `Candles of ${coin}, ${interval}`
-export const chartPrices = ([open, high, low, close]: readonly string[]) =>
-  `O ${open}  H ${high}  L ${low}  C ${close}`
+export const chartPrices = ([open, high, low, close]: readonly string[]) => `O ${open}  H ${high}  L ${low}  C ${close}`
 export const chartVolume = (volume: string) => `  Vol ${volume}`
 export const chartNoMarket = 'no market'
 export const chartFailed = (reason: string) => `Candles unavailable: ${reason}`

@@ -32,7 +32,7 @@ export function Billing({ account }: SectionProps) {
   return (
     <>
       <h1>{strings.pagesBilling}</h1>
-      <Reserved height={84} isLoading={account === null}>
+      <Reserved height={116} isLoading={account === null}>
         {account && <BillingFigures account={account} months={months.value.value} />}
       </Reserved>
       {isLoading ? (
