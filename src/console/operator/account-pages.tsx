@@ -16,7 +16,7 @@ import { KeyReachNotes } from '../ui/key-reach.tsx'
 import { DoneNote, Figures, QueryView, Snippet } from '../ui/parts.tsx'
 import { columnsByDay, partNames } from '../ui/stacked-bars.ts'
 import { labelOf } from '../ui/strings.ts'
-import type { Column } from '../ui/table.tsx'
+import { type Column, minorColumns } from '../ui/table.tsx'
 import { AccountBilling } from './account-billing.tsx'
 import { AccountGrants, AccountPipelines, AccountRefusals } from './lists.tsx'
 import {
@@ -288,13 +288,19 @@ function stateOf({ revoked, expires, replaced_by: replaced }: Key): string {
 const columnsOf = (paged: PagedQuery<Key>, role: StaffRole): readonly Column<Key>[] => [
   { name: strings.commonKey, text: ({ prefix }) => prefix, render: ({ prefix }) => <code>{prefix}</code> },
   accountColumn(),
-  { name: strings.commonLabel, text: ({ label }) => label },
-  {
-    name: strings.keysKind,
-    text: ({ products }) => products.join(' '),
-    render: ({ kind, products }) => <span title={products.map(labelOf).join(', ')}>{labelOf(kind)}</span>,
-  },
   { name: strings.commonState, text: stateOf },
+  ...minorColumns<Key>(
+    { name: strings.commonLabel, text: ({ label }) => label },
+    {
+      name: strings.keysKind,
+      text: ({ products }) => products.join(' '),
+      render: ({ kind, products }) => <span title={products.map(labelOf).join(', ')}>{labelOf(kind)}</span>,
+    },
+  ),
+  lastUsedColumn(),
+  creditsColumn(strings.keysCap, 'cap', strings.keysNoCap),
+  creditsColumn(strings.keysCapLeft, 'cap_remaining', ''),
+  timeColumn(strings.commonCreated, 'created'),
   ...(hasRole(role, 'owner')
     ? [
         {
@@ -303,10 +309,6 @@ const columnsOf = (paged: PagedQuery<Key>, role: StaffRole): readonly Column<Key
         },
       ]
     : []),
-  creditsColumn(strings.keysCap, 'cap', strings.keysNoCap),
-  creditsColumn(strings.keysCapLeft, 'cap_remaining', ''),
-  lastUsedColumn(),
-  timeColumn(strings.commonCreated, 'created'),
 ]
 
 function Revoke({ of: { prefix, account, label, hash }, done }: { of: Key; done: () => void }) {

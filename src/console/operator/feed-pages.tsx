@@ -16,7 +16,7 @@ import { ConfirmButton } from '../ui/dialog.tsx'
 import { durationText, groupedText, timeText } from '../ui/format.ts'
 import { Figures, QueryView, Snippet } from '../ui/parts.tsx'
 import { labelOf } from '../ui/strings.ts'
-import { type Column, numberColumn, Table } from '../ui/table.tsx'
+import { amountColumn, type Column, numberColumn, Table } from '../ui/table.tsx'
 import * as feedStrings from './feed-strings.ts'
 import { timeColumn } from './parts.tsx'
 
@@ -32,20 +32,20 @@ const FEEDER_COLUMNS: readonly Column<Feeder>[] = [
           : labelOf(state)
         : feedStrings.feedDisconnected(why ?? '?')),
   },
-  numberColumn(feedStrings.feedColumnsHead, ({ head }) => head),
-  numberColumn(feedStrings.feedColumnsLag, ({ lagMs }) => lagMs),
-  numberColumn(feedStrings.feedColumnsUnacked, ({ counters }) => counters?.unacked),
-  numberColumn(feedStrings.feedColumnsReconnects, ({ counters }) => counters?.reconnects),
-  numberColumn(feedStrings.feedColumnsMisfits, ({ counters }) => counters?.misfits),
-  numberColumn(feedStrings.feedColumnsDrifted, ({ counters }) => counters?.drifted),
+  amountColumn(feedStrings.feedColumnsHead, ({ head }) => head),
+  amountColumn(feedStrings.feedColumnsLag, ({ lagMs }) => lagMs),
+  amountColumn(feedStrings.feedColumnsUnacked, ({ counters }) => counters?.unacked),
+  amountColumn(feedStrings.feedColumnsReconnects, ({ counters }) => counters?.reconnects),
+  amountColumn(feedStrings.feedColumnsMisfits, ({ counters }) => counters?.misfits),
+  amountColumn(feedStrings.feedColumnsDrifted, ({ counters }) => counters?.drifted),
   timeColumn(feedStrings.feedColumnsLastSeen, 'heardMs'),
 ]
 const WRONG_BOOK_COLUMNS: readonly Column<WrongBook>[] = [
   { name: feedStrings.feedWrongColumnsFeeder, text: ({ feeder }) => feeder },
   { name: feedStrings.feedWrongColumnsCoin, text: ({ coin }) => coin },
   { name: feedStrings.feedWrongColumnsReason, text: ({ why }) => why },
-  numberColumn(feedStrings.feedWrongColumnsHeight, ({ height }) => height),
-  numberColumn(feedStrings.feedWrongColumnsCount, ({ count }) => count),
+  amountColumn(feedStrings.feedWrongColumnsHeight, ({ height }) => height),
+  amountColumn(feedStrings.feedWrongColumnsCount, ({ count }) => count),
   timeColumn(feedStrings.feedWrongColumnsLast, 'atMs'),
 ]
 export function FeedPage({ role }: { role: StaffRole }) {
@@ -171,7 +171,7 @@ const NODE_COLUMNS: readonly Column<Node>[] = [
     text: ({ state }) => labelOf(state),
     render: ({ state }) => stateDot(state === 'ok', labelOf(state)),
   },
-  numberColumn(feedStrings.sourcesColumnsHeight, ({ height }) => height ?? feedStrings.sourcesUnknown),
+  amountColumn(feedStrings.sourcesColumnsHeight, ({ height }) => height ?? feedStrings.sourcesUnknown),
   { name: feedStrings.sourcesColumnsLastSuccess, text: ({ lastSuccessMs }) => lastText(lastSuccessMs) },
   { name: feedStrings.sourcesColumnsLastFailure, text: ({ lastFailure }) => failureText(lastFailure) },
 ]

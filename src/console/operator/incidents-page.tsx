@@ -68,24 +68,26 @@ export function IncidentsPage({ role }: { role: StaffRole }) {
   }
   return (
     <>
-      <h1>{strings.pagesIncidents}</h1>
+      <div class="title">
+        <h1>{strings.pagesIncidents}</h1>
+        {isOwner && (
+          <p class="beside">
+            <Button
+              text={incidentStrings.incidentsPlan}
+              onClick={() => (subject.value = { kind: 'maintenance', incident: null })}
+            />
+            <Button
+              text={incidentStrings.incidentsNew}
+              class="main"
+              onClick={() => (subject.value = { kind: 'incident', incident: null })}
+            />
+          </p>
+        )}
+      </div>
       <p>
         {incidentStrings.incidentsText}
         <a href="/status">{incidentStrings.incidentsStatusPage}</a>.
       </p>
-      {isOwner && (
-        <p class="beside">
-          <Button
-            text={incidentStrings.incidentsNew}
-            class="main"
-            onClick={() => (subject.value = { kind: 'incident', incident: null })}
-          />
-          <Button
-            text={incidentStrings.incidentsPlan}
-            onClick={() => (subject.value = { kind: 'maintenance', incident: null })}
-          />
-        </p>
-      )}
       <DoneNote text={done} />
       <Rows
         caption={strings.pagesIncidents}

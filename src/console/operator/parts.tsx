@@ -28,10 +28,10 @@ export const timeColumn = <Name extends string>(
   text: (row) => (row[field] === null ? never : timeText(row[field])),
 })
 
-/** Usage is stored per hour. */
+/** Usage is stored per hour, and up to 15 minutes late. */
 export const lastUsedColumn = (): Column<{ readonly last_used: number | null }> => ({
   name: strings.commonLastUsed,
-  text: ({ last_used: used }) => (used === null ? strings.commonNeverUsed : hourText(used)),
+  text: ({ last_used: used }) => (used === null ? strings.commonNoUse : hourText(used)),
 })
 
 /** `field` holds an exact decimal string or null. */

@@ -13,6 +13,7 @@ import { Select } from '../ui/form.tsx'
 import { groupedText } from '../ui/format.ts'
 import { Button } from '../ui/frame.tsx'
 import { DoneNote, QueryView } from '../ui/parts.tsx'
+import { labelOf } from '../ui/strings.ts'
 import { amountColumn, type Column, numberColumn, Table } from '../ui/table.tsx'
 import { changeOf, differencesOf, formOf, LIMITS, type Plan, type PlanDifference, type PlanForm } from './plan-edit.ts'
 import * as planStrings from './plan-strings.ts'
@@ -20,7 +21,7 @@ import * as strings from './strings.ts'
 
 const limitText = (limit: number | null) => (limit === null ? planStrings.plansUnlimited : groupedText(String(limit)))
 const PLAN_COLUMNS: readonly Column<Plan>[] = [
-  { name: planStrings.plansColumnsPlan, text: ({ name }) => name },
+  { name: planStrings.plansColumnsPlan, text: ({ name }) => name, render: ({ name }) => labelOf(name) },
   amountColumn(planStrings.plansColumnsCredits, ({ credits }) => credits),
   {
     name: planStrings.plansColumnsPeriod,
@@ -80,18 +81,16 @@ export function PlansPage({ role }: { role: StaffRole }) {
   const isOwner = hasRole(role, 'owner')
   return (
     <>
-      <h1>{planStrings.plansTitle}</h1>
-      {isOwner && (
-        <p class="beside">
-          <Button text={planStrings.plansNew} onClick={() => (edited.value = null)} />
-        </p>
-      )}
+      <div class="title">
+        <h1>{planStrings.plansTitle}</h1>
+        {isOwner && <Button text={planStrings.plansNew} class="main" onClick={() => (edited.value = null)} />}
+      </div>
       <DoneNote text={done} />
       <QueryView query={plans}>
         {(value) => (
           <Table
             caption={planStrings.plansTitle}
-            columns={[...PLAN_COLUMNS, ...(isOwner ? [actions] : []), ...LIMIT_COLUMNS]}
+            columns={[...PLAN_COLUMNS, ...LIMIT_COLUMNS, ...(isOwner ? [actions] : [])]}
             rows={value.plans}
             rowKey={({ name }) => name}
             empty={planStrings.plansEmpty}

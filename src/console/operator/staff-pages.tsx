@@ -184,7 +184,7 @@ export function SearchPage() {
 type SearchRows = Responses['search']
 const ACCOUNT_COLUMNS: readonly Column<SearchRows['accounts'][number]>[] = [
   accountColumn(),
-  { name: strings.commonPlan, text: ({ plan }) => plan },
+  { name: strings.commonPlan, text: ({ plan }) => labelOf(plan) },
 ]
 const KEY_COLUMNS: readonly Column<SearchRows['keys'][number]>[] = [
   { name: strings.commonKey, text: ({ prefix }) => prefix },

@@ -30,7 +30,7 @@ export const commonRequest = 'Request ID'
 export const commonTime = 'Time'
 export const commonUtc = (name: string) => `${name} (UTC)`
 export const commonLastUsed = 'Last used'
-export const commonNeverUsed = 'Never'
+export const commonNoUse = 'None recorded'
 export const commonCreated = 'Created'
 export const commonOf = (list: string, account: string) => `${list} of ${account}`
 
@@ -88,7 +88,7 @@ export const accountPlanDone = (before: string, after: string) => `Moved from ${
 
 export const keysKind = 'Type'
 export const keysCap = 'Spending limit (credits)'
-export const keysCapLeft = 'Cap remaining'
+export const keysCapLeft = 'Limit left'
 export const keysNoCap = 'No limit'
 export const keysActive = 'Active'
 export const keysActiveUntil = (time: string) => `Active until ${time}`
@@ -137,7 +137,7 @@ export const businessSignUpNote = 'in the last 24 hours'
 export const businessCost = 'Platform cost'
 export const businessCostNote = 'estimate for a deployment'
 export const businessCostUnknown = 'the block log did not respond'
-export const businessPeriod = (from: string, to: string) => `${from} to ${to}`
+export const businessPeriod = (from: string, to: string) => `${from} to ${to} (UTC), up to 15 minutes late`
 export const businessNoSpend = (from: string, to: string) => `No credits used from ${from} to ${to}.`
 export const businessChart = (from: string, to: string) => `Credits used per UTC day, ${from} to ${to}`
 export const businessCredits = (amount: string) => `${amount} credits`

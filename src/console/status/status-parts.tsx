@@ -6,7 +6,7 @@ import { usePolling } from '../polling.dom.ts'
 import { useQuery } from '../queries.dom.ts'
 import { groupedText, timeText } from '../ui/format.ts'
 import type { Figure } from '../ui/parts.tsx'
-import { type Column, numberColumn, Table } from '../ui/table.tsx'
+import { amountColumn, type Column, numberColumn, Table } from '../ui/table.tsx'
 import { FEED, STATUS } from './strings.ts'
 
 const REGION_COLUMNS: readonly Column<Region>[] = [
@@ -17,9 +17,9 @@ const REGION_COLUMNS: readonly Column<Region>[] = [
   numberColumn(FEED.regionColumns.p99, ({ p99Ms }) => p99Ms),
 ]
 const GAP_COLUMNS: readonly Column<Gap>[] = [
-  numberColumn(FEED.gapColumns.from, ({ from }) => from),
-  numberColumn(FEED.gapColumns.to, ({ to }) => to),
-  numberColumn(FEED.gapColumns.blocks, ({ from, to }) => to - from + 1),
+  amountColumn(FEED.gapColumns.from, ({ from }) => from),
+  amountColumn(FEED.gapColumns.to, ({ to }) => to),
+  amountColumn(FEED.gapColumns.blocks, ({ from, to }) => to - from + 1),
   { name: FEED.gapColumns.reason, text: ({ why }) => why ?? '' },
   { name: FEED.gapColumns.recorded, text: ({ atMs }) => (atMs === null ? '' : timeText(atMs)) },
   {

@@ -46,8 +46,8 @@ export const numberColumn = <Row,>(
 ): Column<Row> => ({ name, isNumber: true, text: (row) => String(of(row) ?? '') })
 
 /** A right-aligned column with thousands separators. */
-export const amountColumn = <Row,>(name: string, of: (row: Row) => string | number): Column<Row> =>
-  numberColumn(name, (row) => groupedText(String(of(row))))
+export const amountColumn = <Row,>(name: string, of: (row: Row) => string | number | null | undefined): Column<Row> =>
+  numberColumn(name, (row) => groupedText(String(of(row) ?? '')))
 
 export interface TableProps<Row> {
   /** Shown to screen readers only. */
