@@ -13,6 +13,7 @@ import { FailureBanner } from './ui/failure-banner.tsx'
 import { FRAME } from './ui/frame-strings.ts'
 import { Icon, Mark } from './ui/icon.tsx'
 import { Lazy } from './ui/lazy.tsx'
+import { labelOf } from './ui/strings.ts'
 
 interface LinkProps {
   readonly to: string
@@ -142,8 +143,8 @@ function Rail({ visitor, groups, current, isOpen, onClose }: RailProps) {
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === 'Escape' && isOpen) onClose()
   }
+  const who = visitor.role === 'owner' ? visitor.account : visitor.name
   const role = visitor.role === 'owner' ? visitor.member_role : visitor.staff_role
-  const who = [visitor.role === 'owner' ? visitor.account : visitor.name, role].filter(Boolean).join(' · ')
   return (
     <aside class={isOpen ? 'rail open' : 'rail'} id="rail" ref={rail} aria-label={SHELL.rail} onKeyDown={onKeyDown}>
       <p class="head">
@@ -188,7 +189,10 @@ function Rail({ visitor, groups, current, isOpen, onClose }: RailProps) {
           <Lazy load={accountSwitch} props={{ current: visitor.account }} />
         )}
         <p class="who">
-          <span title={who}>{who}</span>
+          <span title={who}>
+            {who}
+            {role && <small>{labelOf(role)}</small>}
+          </span>
           <button type="button" class="plain" onClick={signOut}>
             <Icon node={LogOut} />
             {CONSOLE.signOut}
