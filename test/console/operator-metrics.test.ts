@@ -2,7 +2,14 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { byValue, foundMetrics, type Metric, metricText, withFigures } from '../../src/console/operator/metric-view.ts'
+import {
+  byValue,
+  foundMetrics,
+  inGroups,
+  type Metric,
+  metricText,
+  withFigures,
+} from '../../src/console/operator/metric-view.ts'
 import { increases, sparkPath } from '../../src/console/operator/sparkline.ts'
 
 const metric = (name: string, figure: number | null = null, help = ''): Metric => {
@@ -16,6 +23,7 @@ it.each([
   [600, 'seconds', '10 min'],
   [86_400, 'seconds', '24 h'],
   [1234.5, 'credits', '1,234.5 credits'],
+  [1, 'credits', '1 credit'],
   [1_000_000, null, '1,000,000'],
 ] as const)('%d in %s is %s', (value, unit, text) => {
   expect(metricText(value, unit)).toBe(text)
@@ -33,6 +41,12 @@ it('metrics with a figure or labeled values come before those without', () => {
   const labeled = { ...metric('b'), values: [{ labels: { state: 'live' }, value: 1 }] }
   const [valued, empty] = byValue([metric('a', 0), labeled, metric('c')])
   expect([valued, empty].map((each) => each.map(({ name }) => name))).toEqual([['a', 'b'], ['c']])
+})
+
+it('each metric is in one group, by the start of its name', () => {
+  const names = ['weir_up', 'weir_feeder_lag_seconds', 'weir_requests_total', 'weir_head_height']
+  const groups = inGroups(names.map((name) => metric(name))).map(({ metrics }) => metrics.map(({ name }) => name))
+  expect(groups).toEqual([['weir_requests_total'], ['weir_feeder_lag_seconds', 'weir_head_height'], ['weir_up']])
 })
 
 it('the session keeps the last 360 figures, and a new metric starts late', () => {

@@ -11,7 +11,14 @@ export const metricsPlaceholder = 'Name or help text'
 export const metricsCount = (shown: number, all: number) => `${shown} of ${all} metrics`
 export const metricsUpdated = 'Updated'
 export const metricsNone = (query: string) => `No metric matches “${query}”.`
-export const metricsTypes = { counter: 'Counter', histogram: 'Histogram', gauge: 'Gauge' } as const
+export const metricGroups = {
+  traffic: 'Requests and streams',
+  credits: 'Credits',
+  feed: 'Feed',
+  archive: 'Archive and pipelines',
+  sources: 'Sources',
+  other: 'Storage and servers',
+} as const
 export const metricsFigures = {
   counter: 'since the counters began',
   histogram: 'requests since the counters began',

@@ -9,7 +9,7 @@ import { QueryView } from '../ui/parts.tsx'
 import { type Column, numberColumn, Table } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import * as metricStrings from './metric-strings.ts'
-import { byValue, foundMetrics, type Metric, metricText, type Session, withFigures } from './metric-view.ts'
+import { byValue, foundMetrics, inGroups, type Metric, metricText, type Session, withFigures } from './metric-view.ts'
 import { increases, sparkPath } from './sparkline.ts'
 import * as strings from './strings.ts'
 import './metrics.css'
@@ -19,7 +19,7 @@ const POLL_MS = 10_000
 const REFERENCE = '/docs/operators/reference/metrics'
 const GUIDE = '/docs/operators/guides/monitor#scrape-metrics'
 const WIDTH = 200
-const HEIGHT = 36
+const HEIGHT = 24
 
 interface SparkProps {
   readonly metric: Metric
@@ -41,7 +41,6 @@ function Spark({ metric: { name, type, unit }, span, isBlank, values = [], sumTe
   const text = path === '' ? metricStrings.metricsWaiting : isSum ? sumText(known) : range()
   return (
     <div class={isBlank ? 'spark blank' : 'spark'}>
-      <span class="soft">{span}</span>
       <svg
         role="img"
         aria-label={metricStrings.metricsLine(name, span, text)}
@@ -91,13 +90,12 @@ function MetricRow({ metric, day, session, isDayBlank, isSessionBlank }: MetricR
   const shown = { ...metric, unit }
   const isLabeled = values.some(({ labels }) => Object.keys(labels).length > 0)
   return (
-    <li class="card metric">
+    <li class="metric">
       <div>
-        <h2>
+        <h3>
           <code>{name}</code>
-        </h2>
-        <p class="help">{help}</p>
-        <p class="soft">{metricStrings.metricsTypes[type]}</p>
+        </h3>
+        <p class="soft">{help}</p>
       </div>
       <p class="figure">
         {figure === null ? (
@@ -143,20 +141,27 @@ function MetricList({ metrics, day, session }: MetricListProps) {
   const isBlank = (lines: Session | undefined) => metrics.every((metric) => !hasLine(lines?.[metric.name]))
   const isDayBlank = isBlank(day)
   const isSessionBlank = isBlank(session)
-  return (
-    <ul class="metrics">
-      {metrics.map((metric) => (
-        <MetricRow
-          key={metric.name}
-          metric={metric}
-          day={day?.[metric.name]}
-          session={session[metric.name]}
-          isDayBlank={isDayBlank}
-          isSessionBlank={isSessionBlank}
-        />
-      ))}
-    </ul>
-  )
+  return inGroups(metrics).map(({ title, metrics: own }) => (
+    <section key={title}>
+      <div class="heads">
+        <h2>{title}</h2>
+        <span class={isDayBlank ? 'blank' : ''}>{metricStrings.metricsDay}</span>
+        <span class={isSessionBlank ? 'blank' : ''}>{metricStrings.metricsSession}</span>
+      </div>
+      <ul class="metrics">
+        {own.map((metric) => (
+          <MetricRow
+            key={metric.name}
+            metric={metric}
+            day={day?.[metric.name]}
+            session={session[metric.name]}
+            isDayBlank={isDayBlank}
+            isSessionBlank={isSessionBlank}
+          />
+        ))}
+      </ul>
+    </section>
+  ))
 }
 
 /** A line needs two values. */
