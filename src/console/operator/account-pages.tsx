@@ -18,6 +18,7 @@ import { columnsByDay, partNames } from '../ui/stacked-bars.ts'
 import { labelOf } from '../ui/strings.ts'
 import { type Column, minorColumns } from '../ui/table.tsx'
 import { AccountBilling } from './account-billing.tsx'
+import { AddCredits } from './add-credits.tsx'
 import { AccountGrants, AccountPipelines, AccountRefusals } from './lists.tsx'
 import {
   accountColumn,
@@ -124,25 +125,26 @@ export function AccountPage({ role }: { role: StaffRole }) {
   }
   return (
     <>
-      <h1>{id}</h1>
+      <div class="title">
+        <h1>{id}</h1>
+        {account.value.value && hasRole(role, 'billing') && (
+          <p class="beside">
+            <PlanChange account={account.value.value} onDone={changed} />
+            <AddCredits account={id} onDone={changed} />
+          </p>
+        )}
+      </div>
       <QueryView query={account}>
         {(shown) => (
           <>
             <Figures figures={figuresOf(shown)} />
             <DoneNote text={done} />
-            {hasRole(role, 'billing') && (
-              <section class="card">
-                <h2>{strings.accountCreditsAndPlan}</h2>
-                <TopUp key={`t${changes.value}`} path={path} onDone={changed} />
-                <PlanChange key={`p${changes.value}`} account={shown} path={path} onDone={changed} />
-              </section>
-            )}
-            <AccountBilling id={id} role={role} onDone={changed} />
             <h2>{strings.accountUsage}</h2>
             <QueryView query={used}>{(value) => <UsageByDay used={value} />}</QueryView>
             <AccountKeys id={id} role={role} />
             <AccountRefusals id={id} />
             <AccountGrants key={`g${changes.value}`} id={id} />
+            <AccountBilling id={id} role={role} onDone={changed} />
             <AccountPipelines id={id} />
           </>
         )}
@@ -169,7 +171,15 @@ function figuresOf({ plan, created, balance, spent, granted, held, written_off: 
       note: strings.accountFiguresSince(dayText(created)),
     },
     { name: strings.accountFiguresGranted, value: groupedText(granted), note: strings.accountFiguresGrantedBy },
-    { name: strings.accountFiguresWrittenOff, value: groupedText(lost), note: strings.accountFiguresWrittenOffWhy },
+    ...(Number(lost) === 0
+      ? []
+      : [
+          {
+            name: strings.accountFiguresWrittenOff,
+            value: groupedText(lost),
+            note: strings.accountFiguresWrittenOffWhy,
+          },
+        ]),
   ]
 }
 
@@ -201,79 +211,51 @@ function UsageByDay({ used: { from, to, rows, totals, next } }: { used: AccountU
   )
 }
 
-interface AccountActionProps {
-  readonly path: string
+interface PlanChangeProps {
+  readonly account: Account
   /** Gets what was done, in words. */
   readonly onDone: (text: string) => void
 }
 
-const GRANT_FIELDS: readonly FormField[] = [
-  {
-    name: 'credits',
-    label: strings.accountTopUpCredits,
-    pattern: '[0-9 ,]{1,13}(\\.[0-9]{1,6})?',
-    title: strings.accountTopUpCreditsRule,
-  },
-  { name: 'name', label: strings.accountTopUpName, pattern: '[!-~]+', title: strings.accountTopUpNameRule },
-]
-
-/** The reference is the idempotency key, so a second click grants nothing extra. */
-function TopUp({ path, onDone }: AccountActionProps) {
-  const send = async ({ credits = '', name }: Readonly<Record<string, string>>) => {
-    const body = { credits: credits.replaceAll(/[ ,]/g, ''), idempotency_key: name }
-    const result = await request<Responses['grantCredits']>('POST', `${path}/grants`, body)
-    if (result.ok) {
-      const { repeated, balance } = result.value
-      const text = repeated
-        ? strings.accountTopUpRepeated(name ?? '')
-        : strings.accountTopUpDone(groupedText(body.credits), groupedText(balance))
-      return { ok: true as const, value: text }
-    }
-    return {
-      ...result,
-      error: { ...result.error, message: result.error.message.replace('idempotency_key', 'reference') },
-    }
-  }
-  return <ActionForm submitLabel={strings.accountTopUp} fields={GRANT_FIELDS} send={send} onDone={onDone} />
-}
-
-function PlanChange({ account, path, onDone }: AccountActionProps & { readonly account: Account }) {
+/** A button with its dialog, which begins with the current plan. */
+function PlanChange({ account: { account, plan }, onDone }: PlanChangeProps) {
   const plans = usePlanNames()
-  const chosenPlan = useSignal<string | null>(null)
+  const isOpen = useSignal(false)
+  const chosen = useSignal(plan)
+  const now = labelOf(plan)
+  const after = labelOf(chosen.value)
+  const isChanged = chosen.value !== plan
   const put = () =>
-    requestChange('PUT', `${path}/plan`, { plan: chosenPlan.value }, () =>
-      onDone(strings.accountPlanDone(labelOf(account.plan), labelOf(chosenPlan.value ?? ''))),
+    requestChange('PUT', `/admin/accounts/${encodeURIComponent(account)}/plan`, { plan: chosen.value }, () =>
+      onDone(strings.accountPlanDone(now, after)),
     )
-  const open = (event: Event) => {
-    event.preventDefault()
-    chosenPlan.value = String(new FormData(event.currentTarget as HTMLFormElement).get('plan') ?? '')
+  const open = () => {
+    chosen.value = plan
+    isOpen.value = true
   }
   return (
-    <form class="filters" onSubmit={open}>
-      <label>
-        {strings.accountPlanSelect}
-        <select name="plan">
-          {plans
-            .filter((plan) => plan !== account.plan)
-            .map((plan) => (
-              <option key={plan} value={plan}>
-                {labelOf(plan)}
-              </option>
-            ))}
-        </select>
-      </label>
-      <button type="submit">{strings.accountPlanSubmit}</button>
-      {chosenPlan.value && (
+    <>
+      <Button text={strings.accountPlanSubmit} onClick={open} />
+      {isOpen.value && (
         <ConfirmDialog
-          action={strings.accountPlanConfirm(labelOf(chosenPlan.value))}
-          name={account.account}
+          action={isChanged ? strings.accountPlanConfirm(after) : strings.accountPlanSubmit}
+          name={account}
+          isIncomplete={!isChanged}
           onConfirm={put}
-          onClose={() => (chosenPlan.value = null)}
+          onClose={() => (isOpen.value = false)}
         >
-          <p>{strings.accountPlanText(labelOf(account.plan), labelOf(chosenPlan.value))}</p>
+          <p>
+            <Select
+              label={strings.accountPlanSelect}
+              value={chosen.value}
+              options={{ ...planOptions(plans), [plan]: strings.accountPlanNow(now) }}
+              onSelect={(value) => (chosen.value = value)}
+            />
+          </p>
+          {isChanged && <p>{strings.accountPlanText(now, after)}</p>}
         </ConfirmDialog>
       )}
-    </form>
+    </>
   )
 }
 

@@ -1,9 +1,12 @@
-// Lists of top-ups, rejected requests and pipelines, for all accounts or one.
+// Lists of credit grants, rejected requests and pipelines, for all accounts or one.
 
+import { useSignal } from '@preact/signals'
+import { hasRole, type StaffRole } from '../../accounts/staff.ts'
 import type { Responses } from '../responses.ts'
-import { Snippet } from '../ui/parts.tsx'
+import { DoneNote, Snippet } from '../ui/parts.tsx'
 import { labelOf } from '../ui/strings.ts'
-import type { Column } from '../ui/table.tsx'
+import { type Column, minorColumns } from '../ui/table.tsx'
+import { AddCredits } from './add-credits.tsx'
 import { accountColumn, creditsColumn, ListPage, Rows, timeColumn, useAdminList } from './parts.tsx'
 import * as strings from './strings.ts'
 
@@ -46,15 +49,23 @@ const REFUSAL_LIST: List<Refusal> = {
   columns: [
     timeColumn(strings.commonTime, 'at'),
     accountColumn(),
-    { name: strings.commonKey, text: ({ prefix }) => prefix },
     {
       name: strings.commonCode,
       text: ({ code }) => code,
-      render: ({ code }) => <span title={code}>{labelOf(code)}</span>,
+      render: ({ code, message }) => (
+        <>
+          <span title={code}>{labelOf(code)}</span>
+          <br />
+          <span class="soft wrap">{message}</span>
+        </>
+      ),
     },
+    { name: strings.commonMessage, text: ({ message }) => message, isHidden: true },
     { name: strings.refusalsEndpoint, text: ({ product, type }) => (type ? `${product} ${type}` : product) },
-    { name: strings.commonMessage, text: ({ message }) => message },
-    { name: strings.commonRequest, text: ({ request_id: id }) => id },
+    ...minorColumns<Refusal>(
+      { name: strings.commonKey, text: ({ prefix }) => prefix },
+      { name: strings.commonRequest, text: ({ request_id: id }) => id },
+    ),
   ],
   empty: <p>{strings.refusalsEmpty}</p>,
 }
@@ -100,7 +111,25 @@ function accountList<Row>({ name, caption, columns, ...list }: List<Row>) {
   )
 }
 
-export const GrantsPage = listPage(GRANT_LIST)
+export function GrantsPage({ role }: { readonly role: StaffRole }) {
+  const paged = useAdminList<Grant>(GRANT_LIST.name, 'before', GRANT_LIST.name, GRANT_LIST.fields)
+  const done = useSignal('')
+  const added = (text: string) => {
+    done.value = text
+    paged.reload()
+  }
+  return (
+    <ListPage
+      {...GRANT_LIST}
+      paged={paged}
+      csv={GRANT_LIST.name}
+      action={hasRole(role, 'billing') && <AddCredits onDone={added} />}
+    >
+      <DoneNote text={done} />
+    </ListPage>
+  )
+}
+
 export const RefusalsPage = listPage(REFUSAL_LIST)
 export const PipelinesPage = listPage(PIPELINE_LIST)
 export const AccountGrants = accountList(GRANT_LIST)

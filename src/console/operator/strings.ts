@@ -4,7 +4,7 @@ export const pagesOverview = 'Overview'
 export const pagesAccounts = 'Accounts'
 export const pagesKeys = 'Keys'
 export const pagesPlans = 'Plans'
-export const pagesTopups = 'Top-ups'
+export const pagesTopups = 'Credit grants'
 export const pagesOrders = 'Orders'
 export const pagesUsage = 'Usage'
 export const pagesRefusals = 'Rejected requests'
@@ -69,17 +69,18 @@ export const accountUsageSummary = (
 export const accountUsageCut = '. The chart shows the first 1,000 rows.'
 export const accountUsageChart = (from: string, to: string) => `Credits by day, ${from} to ${to}`
 export const accountCredits = (amount: string) => `${amount} credits`
-export const accountCreditsAndPlan = 'Credits and plan'
-export const accountTopUp = 'Top up'
+export const accountTopUp = 'Add credits'
+export const accountTopUpSubmit = 'Add these credits'
 export const accountTopUpCredits = 'Credits to add'
 export const accountTopUpCreditsRule = 'A number such as 5,000 or 0.5'
-export const accountTopUpName = 'Reference without spaces, such as invoice-1'
-export const accountTopUpNameRule = 'No spaces'
+export const accountTopUpName = 'Reference'
+export const accountTopUpNameRule = 'Without spaces, such as invoice-1; credits are added once per reference'
 export const accountTopUpDone = (credits: string, balance: string) =>
   `${credits} credits added. The balance is now ${balance}.`
 export const accountTopUpRepeated = (reference: string) =>
   `Nothing was added, because the reference ${reference} has already been used.`
 export const accountPlanSelect = 'Move to plan'
+export const accountPlanNow = (plan: string) => `${plan} (now)`
 export const accountPlanSubmit = 'Change plan'
 export const accountPlanConfirm = (plan: string) => `Move to ${plan}`
 export const accountPlanText = (before: string, after: string) =>
@@ -110,7 +111,7 @@ export const keysSecret = (prefix: string) => `Key ${prefix}…`
 export const grantsGranted = 'Granted'
 export const grantsCredits = 'Credits'
 export const grantsReference = 'Reference'
-export const grantsEmpty = 'No credits granted beyond plans. Top up an account:'
+export const grantsEmpty = 'No credits granted beyond plans. From a terminal:'
 
 export const refusalsEndpoint = 'Endpoint'
 export const refusalsEmpty = 'No rejected requests in the retained period.'

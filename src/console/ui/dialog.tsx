@@ -64,6 +64,8 @@ interface ConfirmDialogProps {
   readonly action: string
   readonly submitClass?: 'main' | 'danger'
   readonly name: string
+  /** Besides the name, which is always asked for. */
+  readonly isIncomplete?: boolean
   readonly children: ComponentChildren
   /** Null on success; the dialog then closes. */
   readonly onConfirm: () => Promise<RequestError | null>
@@ -74,6 +76,7 @@ export function ConfirmDialog({
   action,
   submitClass = 'danger',
   name,
+  isIncomplete = false,
   children,
   onConfirm,
   onClose,
@@ -85,13 +88,12 @@ export function ConfirmDialog({
     if (error === null) onClose()
     return error
   }
-  const isIncomplete = typed.value !== name
   return (
     <Dialog
       title={action}
       submitLabel={action}
       submitClass={submitClass}
-      isIncomplete={isIncomplete}
+      isIncomplete={isIncomplete || typed.value !== name}
       onSend={confirm}
       onClose={onClose}
     >

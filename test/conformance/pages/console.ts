@@ -206,7 +206,7 @@ describe.skipIf(isMissing)('the operator’s pages', () => {
       'Accounts',
       'Keys',
       'Plans',
-      'Top-ups',
+      operator.pagesTopups,
       'Usage',
       operator.pagesRefusals,
       'Feed',
@@ -260,9 +260,10 @@ describe.skipIf(isMissing)('the operator’s pages', () => {
     const { prefix, key } = await admin('POST', '/keys', { account: 'demo', label: 'to be revoked' })
     const { page } = await visit(dev.admin_token)
     await page.goto(`${dev.url}/console?page=account&id=demo`)
+    await page.getByRole('button', { name: operator.accountTopUp }).click()
     await page.getByLabel(operator.accountTopUpCredits).fill('12.5')
     await page.getByLabel(operator.accountTopUpName).fill('invoice-1')
-    await page.getByRole('button', { name: operator.accountTopUp }).click()
+    await page.getByRole('button', { name: operator.accountTopUpSubmit }).click()
     await page.getByText(/^12\.5 credits added\. The balance is now/).waitFor()
     await page.getByText('grant:invoice-1').waitFor()
     // A pasted key never reaches the URL.
