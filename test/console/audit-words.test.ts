@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { actionText, outcomeText, targetOf } from '../../src/console/operator/audit-words.ts'
+import { actionText, inputText, outcomeText, targetOf } from '../../src/console/operator/audit-words.ts'
 import { auditActions } from '../../src/console/operator/staff-strings.ts'
 import { ENDPOINTS } from '../../src/http/platform/catalogue.ts'
 
@@ -24,6 +24,14 @@ it.each([
 
 it('truncated input does not matter', () => {
   expect(actionText({ action: 'grantCredits', sent: '{"body":{"credits":5…' })).toBe('Grant credits')
+})
+
+it.each([
+  ['{"body":{"plan":"entry","per_day":5}}', 'Plan: entry, Per day: 5'],
+  ['{"query":{"after":"a"}}', '{"query":{"after":"a"}}'],
+  ['{"body":{"credits":5…', '{"body":{"credits":5…'],
+])('the input %s is %j', (sent, expected) => {
+  expect(inputText({ sent })).toBe(expected)
 })
 
 it.each([

@@ -22,6 +22,14 @@ const shownValue = (field: string | undefined, value: string | number) => {
   return field === 'kind' || field === 'state' || field === 'role' ? labelOf(String(value)) : String(value)
 }
 
+/** What was sent, as pairs of a name and a value; unchanged if that cannot be read. */
+export function inputText({ sent }: Pick<AuditLine, 'sent'>): string {
+  const pairs = Object.entries(bodyOf(sent))
+  const text = ([name, value]: [string, unknown]) =>
+    `${labelOf(name)}: ${typeof value === 'string' ? value : JSON.stringify(value)}`
+  return pairs.length === 0 ? sent : pairs.map(text).join(', ')
+}
+
 /** Long input is truncated, so it may not be JSON. */
 function bodyOf(sent: string): Readonly<Record<string, unknown>> {
   try {

@@ -96,8 +96,8 @@ export function FeedPage({ role }: { role: StaffRole }) {
             />
             <Gaps gaps={now.gaps} />
             {hasRole(role, 'owner') && (
-              <>
-                <h2>{feedStrings.feedReset}</h2>
+              <details class="card">
+                <summary>{feedStrings.feedReset}</summary>
                 <p>{feedStrings.feedResetText}</p>
                 <ConfirmButton
                   buttonLabel={feedStrings.feedResetSubmit}
@@ -108,7 +108,7 @@ export function FeedPage({ role }: { role: StaffRole }) {
                 >
                   <p>{feedStrings.feedResetConfirm(now.chain)}</p>
                 </ConfirmButton>
-              </>
+              </details>
             )}
           </>
         )}
@@ -119,7 +119,7 @@ export function FeedPage({ role }: { role: StaffRole }) {
 
 const failureText = (failure: { readonly atMs: number; readonly reason: string; readonly type?: string } | null) =>
   failure === null
-    ? feedStrings.sourcesNoFailure
+    ? feedStrings.sourcesUnknown
     : feedStrings.sourcesFailure(failure.reason, failure.type ?? '', timeText(failure.atMs))
 const restText = (state: string, retryInMs: number) =>
   state === 'ok' ? feedStrings.sourcesOk : feedStrings.sourcesBackingOff(durationText(retryInMs))
@@ -186,7 +186,9 @@ export function SourcesPage() {
             <p>{feedStrings.sourcesScope}</p>
             <Table
               caption={feedStrings.sourcesTable}
-              columns={SOURCE_COLUMNS}
+              columns={SOURCE_COLUMNS.filter(({ text }) =>
+                now.sources.some((source) => text?.(source) !== feedStrings.sourcesUnknown),
+              )}
               rows={now.sources}
               empty={feedStrings.sourcesEmpty}
               csv="sources"

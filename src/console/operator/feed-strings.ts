@@ -53,10 +53,9 @@ export const sourcesOk = 'OK'
 export const sourcesBackingOff = (span: string) => `Backing off, ${span} left`
 export const sourcesLate = ', late'
 export const sourcesUnknown = '–'
-export const sourcesNoBudget = 'Not set'
+export const sourcesNoBudget = 'No budget'
 export const sourcesBudget = (left: string, perMinute: string) => `${left} of ${perMinute} per minute`
 export const sourcesNever = 'No request yet'
-export const sourcesNoFailure = '–'
 export const sourcesFailure = (reason: string, type: string, time: string) =>
   `${reason}${type === '' ? '' : ` (${type})`}, ${time}`
 export const sourcesNodes = 'JSON-RPC nodes'

@@ -1,17 +1,20 @@
 // The staff page, the audit log and the results of a search. Invariant: a new token is shown once and never stored.
 
+import { useSignal } from '@preact/signals'
+import { STAFF_ROLES, type StaffRole } from '../../accounts/staff.ts'
 import { pageUrl, params } from '../address.dom.ts'
 import { useQuery } from '../queries.dom.ts'
 import { request, requestChange } from '../request.dom.ts'
 import type { Responses } from '../responses.ts'
 import { Link } from '../shell.tsx'
-import { ConfirmButton } from '../ui/dialog.tsx'
-import { ActionForm, type FormField } from '../ui/form.tsx'
+import { ConfirmButton, Dialog, Field } from '../ui/dialog.tsx'
 import { timeText } from '../ui/format.ts'
+import { Button } from '../ui/frame.tsx'
 import { ErrorNote, QueryView, Snippet } from '../ui/parts.tsx'
+import { SecretDialog } from '../ui/secret-dialog.tsx'
 import { labelOf } from '../ui/strings.ts'
 import { type Column, Table } from '../ui/table.tsx'
-import { type AuditLine, actionText, outcomeText, targetOf } from './audit-words.ts'
+import { type AuditLine, actionText, inputText, outcomeText, targetOf } from './audit-words.ts'
 import { accountColumn, ListPage, timeColumn, useAdminList } from './parts.tsx'
 import * as staffStrings from './staff-strings.ts'
 import * as strings from './strings.ts'
@@ -53,12 +56,12 @@ const AUDIT_COLUMNS: readonly Column<AuditLine>[] = [
     render: ({ sent }) =>
       sent !== '' && (
         <details class="sent">
-          <summary>{sent}</summary>
+          <summary>{inputText({ sent })}</summary>
           <code>{sent}</code>
         </details>
       ),
   },
-  { name: strings.commonRequest, text: ({ request_id: id }) => id },
+  { name: strings.commonRequest, text: ({ request_id: id }) => id, isHidden: true },
 ]
 
 const AUDIT_ACTIONS = {
@@ -89,15 +92,6 @@ export function AuditPage() {
 }
 
 type Member = Responses['listStaff']['staff'][number]
-
-const STAFF_FIELDS: readonly FormField[] = [
-  { name: 'name', label: staffStrings.staffName },
-  {
-    name: 'role',
-    label: staffStrings.staffRole,
-    options: staffStrings.staffRoles,
-  },
-]
 
 export function StaffPage() {
   const staff = useQuery<Responses['listStaff']>(() => '/admin/staff')
@@ -130,15 +124,11 @@ export function StaffPage() {
   ]
   return (
     <>
-      <h1>{staffStrings.staffTitle}</h1>
+      <div class="title">
+        <h1>{staffStrings.staffTitle}</h1>
+        <CreateToken onDone={staff.reload} />
+      </div>
       <p>{staffStrings.staffText}</p>
-      <ActionForm<Responses['createStaff']>
-        submitLabel={staffStrings.staffCreate}
-        fields={STAFF_FIELDS}
-        send={(input) => request('POST', '/admin/staff', input)}
-        secretOf={({ name, token }) => ({ name: staffStrings.staffSecret(name), secret: token })}
-        onDone={staff.reload}
-      />
       <QueryView query={staff}>
         {(value) => (
           <Table
@@ -156,6 +146,61 @@ export function StaffPage() {
           />
         )}
       </QueryView>
+    </>
+  )
+}
+
+/** A button with its dialog, and then one with the token. */
+function CreateToken({ onDone }: { readonly onDone: () => void }) {
+  const isOpen = useSignal(false)
+  const created = useSignal<Responses['createStaff'] | null>(null)
+  const name = useSignal('')
+  const role = useSignal<StaffRole>('support')
+  const open = () => {
+    name.value = ''
+    role.value = 'support'
+    isOpen.value = true
+  }
+  const send = async () => {
+    const body = { name: name.value.trim(), role: role.value }
+    const result = await request<Responses['createStaff']>('POST', '/admin/staff', body)
+    if (!result.ok) return result.error
+    isOpen.value = false
+    created.value = result.value
+    onDone()
+    return null
+  }
+  return (
+    <>
+      <Button text={staffStrings.staffCreate} class="main" onClick={open} />
+      {isOpen.value && (
+        <Dialog
+          title={staffStrings.staffCreate}
+          submitLabel={staffStrings.staffCreateSubmit}
+          isIncomplete={name.value.trim() === ''}
+          onSend={send}
+          onClose={() => (isOpen.value = false)}
+        >
+          <Field label={staffStrings.staffName} value={name.value} onText={(text) => (name.value = text)} />
+          <fieldset class="roles">
+            <legend>{staffStrings.staffRole}</legend>
+            {STAFF_ROLES.map((each) => (
+              <label class="inline" key={each}>
+                <input type="radio" name="role" checked={role.value === each} onChange={() => (role.value = each)} />
+                {staffStrings.staffRoles[each]}
+              </label>
+            ))}
+          </fieldset>
+        </Dialog>
+      )}
+      {created.value && (
+        <SecretDialog
+          title={staffStrings.staffSecret(created.value.name)}
+          text={staffStrings.staffSecretText}
+          secret={created.value.token}
+          onClose={() => (created.value = null)}
+        />
+      )}
     </>
   )
 }

@@ -71,5 +71,7 @@ export const staffRevokeSubmit = 'Revoke this token'
 export const staffRevokeText = (name: string) =>
   `${name} is signed out everywhere immediately. Their audit entries stay.`
 export const staffCreate = 'Create token'
+export const staffCreateSubmit = 'Create this token'
 export const staffSecret = (name: string) => `The token of ${name}`
+export const staffSecretText = 'It is shown only once. Whoever has it signs in with this role.'
 export const staffEmpty = 'No personal tokens yet. From a terminal:'
