@@ -4,13 +4,11 @@ import { pageUrl } from '../address.dom.ts'
 import { useQuery } from '../queries.dom.ts'
 import type { Responses } from '../responses.ts'
 import { Link } from '../shell.tsx'
-import { archiveFigure, BlockAges, heightFigure, StateNote, useStatus } from '../status/status-parts.tsx'
+import { archiveFigure, BlockAges, heightFigure, StateNote, type Status, useStatus } from '../status/status-parts.tsx'
 import { STATUS } from '../status/strings.ts'
 import { groupedText, priceText } from '../ui/format.ts'
 import { Lazy } from '../ui/lazy.tsx'
 import { ErrorNote, type Figure, Figures, Reserved } from '../ui/parts.tsx'
-import { labelOf } from '../ui/strings.ts'
-import { amountColumn, type Column, Table } from '../ui/table.tsx'
 import { signUpWarning } from './sign-up-warning.ts'
 import * as strings from './strings.ts'
 
@@ -26,13 +24,13 @@ export function BusinessFigures({ business }: { readonly business: Business }) {
   return (
     <>
       <p class="soft">{strings.businessPeriod(business.from, business.to)}</p>
-      <Figures figures={businessFigures(business)} />
+      <Figures figures={salesFigures(business)} />
+      <Figures figures={platformFigures(business)} />
     </>
   )
 }
 
-function businessFigures(business: Business): Figure[] {
-  const { totals, paid, open_orders: open, sign_up: signUp, sold_usd: sold, spent_usd: spent, cost } = business
+function salesFigures({ totals, paid, open_orders: open, sold_usd: sold, spent_usd: spent }: Business): Figure[] {
   const money = (usd: string | null) => (usd === null ? null : dollars(usd))
   return [
     {
@@ -45,7 +43,20 @@ function businessFigures(business: Business): Figure[] {
     { name: strings.businessGranted, value: groupedText(totals.granted), note: money(sold) },
     { name: strings.businessSpent, value: groupedText(totals.spent), note: money(spent) },
     { name: strings.businessCalls, value: groupedText(String(totals.calls)) },
-    { name: strings.businessRefusals, value: groupedText(String(totals.refusals)) },
+    {
+      name: strings.businessRefusals,
+      value: <Link to={pageUrl('refusals')}>{groupedText(String(totals.refusals))}</Link>,
+    },
+  ]
+}
+
+function platformFigures({ accounts, keys, sign_up: signUp, cost }: Business): Figure[] {
+  return [
+    {
+      name: strings.businessAccounts,
+      value: groupedText(String(accounts)),
+      note: strings.businessAccountKeys(groupedText(String(keys))),
+    },
     ...(signUp
       ? [
           {
@@ -63,15 +74,6 @@ function businessFigures(business: Business): Figure[] {
   ]
 }
 
-const REFUSAL_COLUMNS: readonly Column<Business['refused'][number]>[] = [
-  {
-    name: strings.commonCode,
-    text: ({ code }) => code,
-    render: ({ code }) => <Link to={pageUrl('refusals', { code })}>{labelOf(code)}</Link>,
-  },
-  amountColumn(strings.businessCount, ({ count }) => count),
-]
-
 const trendCharts = async () => (await import('./trend-charts.tsx')).TrendCharts
 
 export function OverviewPage() {
@@ -84,36 +86,7 @@ export function OverviewPage() {
     <>
       <h1>{strings.pagesOverview}</h1>
       <ErrorNote error={status.error.value} onRetry={status.reload} />
-      {now && (
-        <>
-          <StateNote now={now} />
-          <Figures
-            figures={[
-              heightFigure(now),
-              {
-                name: strings.businessDelay,
-                value: now.lagMs === null ? '–' : STATUS.ms(now.lagMs),
-                note: STATUS.delayNote,
-              },
-              {
-                name: strings.businessConnections,
-                value: now.regions.reduce((sum, { sockets }) => sum + sockets, 0),
-                note: strings.businessConnectionsNote,
-              },
-              archiveFigure(now),
-              ...(sold
-                ? [
-                    {
-                      name: strings.businessAccounts,
-                      value: groupedText(String(sold.accounts)),
-                      note: strings.businessAccountKeys(groupedText(String(sold.keys))),
-                    },
-                  ]
-                : []),
-            ]}
-          />
-        </>
-      )}
+      {now && <StateNote now={now} />}
       <ErrorNote error={business.error.value} onRetry={business.reload} />
       {warning && (
         <p class="note trouble" role="alert">
@@ -126,19 +99,28 @@ export function OverviewPage() {
           <Lazy load={trendCharts} props={{}} fallback={<Reserved height={480} isLoading />} />
         </>
       )}
-      {now && <BlockAges regions={now.regions} />}
-      {sold && (
+      {now && (
         <>
-          <h2>{strings.businessRefusalsHeading(sold.from, sold.to)}</h2>
-          <Table
-            caption={strings.businessRefusalsByCode}
-            columns={REFUSAL_COLUMNS}
-            rows={sold.refused}
-            empty={strings.businessNoRefusals}
-            csv="rejected-requests-by-code"
-          />
+          <h2>{strings.pagesFeed}</h2>
+          <Figures figures={feedFigures(now)} />
+          <BlockAges regions={now.regions} />
         </>
       )}
     </>
   )
 }
+
+const feedFigures = (now: Status): Figure[] => [
+  {
+    name: strings.businessDelay,
+    value: now.lagMs === null ? '–' : STATUS.ms(now.lagMs),
+    note: STATUS.delayNote,
+  },
+  {
+    name: strings.businessConnections,
+    value: now.regions.reduce((sum, { sockets }) => sum + sockets, 0),
+    note: strings.businessConnectionsNote,
+  },
+  heightFigure(now),
+  archiveFigure(now),
+]

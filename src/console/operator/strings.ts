@@ -140,6 +140,8 @@ export const businessCostNote = 'estimate for a deployment'
 export const businessCostUnknown = 'the block log did not respond'
 export const businessPeriod = (from: string, to: string) => `${from} to ${to} (UTC), up to 15 minutes late`
 export const businessNoSpend = (from: string, to: string) => `No credits used from ${from} to ${to}.`
+export const businessByDay = 'Credits used per day'
+export const businessPeriods = 'Periods'
 export const businessChart = (from: string, to: string) => `Credits used per UTC day, ${from} to ${to}`
 export const businessCredits = (amount: string) => `${amount} credits`
 export const businessDelay = 'Data delay'
@@ -147,10 +149,6 @@ export const businessConnections = 'Open connections'
 export const businessConnectionsNote = 'of clients, last minute'
 export const businessAccounts = 'Accounts'
 export const businessAccountKeys = (count: string) => `with ${count} keys`
-export const businessRefusalsByCode = 'Rejected requests by code'
-export const businessRefusalsHeading = (from: string, to: string) => `Rejected requests by code, ${from} to ${to}`
-export const businessCount = 'Requests'
-export const businessNoRefusals = 'No rejected requests.'
 export const businessColumnsDay = 'Day (UTC)'
 export const businessColumnsGranted = 'Credits granted'
 export const businessColumnsSpent = 'Credits used'
@@ -164,7 +162,7 @@ export const businessToday = 'Today'
 export const businessDays = (count: number) => `${count} days`
 export const businessTable = (from: string, to: string) => `Days from ${from} to ${to}`
 export const businessEmpty = 'No sales or usage in this period.'
-export const businessAssumptions = 'Assumptions of the cost estimate'
+export const businessAssumptions = 'Assumptions of the estimates'
 export const businessNoPrice = 'Set a credit price to see the value of credits in dollars: '
 export const businessNoPriceIn = ' in '
 

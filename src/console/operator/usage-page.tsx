@@ -1,7 +1,7 @@
 // Usage and revenue by period.
 
 import { DAY_MS } from '../../core/time.ts'
-import { urlWith } from '../address.dom.ts'
+import { params, urlWith } from '../address.dom.ts'
 import { nowMs } from '../clock.dom.ts'
 import { Link } from '../shell.tsx'
 import { Bars } from '../ui/bars.tsx'
@@ -18,14 +18,20 @@ function SpentByDay({ business: { from, to, days } }: { business: Business }) {
   const parts = days.flatMap(({ date, by_product: products }) =>
     Object.entries(products).map(([part, credits]) => ({ date, part, credits })),
   )
-  if (parts.length === 0) return <p class="empty">{strings.businessNoSpend(from, to)}</p>
   return (
-    <Bars
-      label={strings.businessChart(from, to)}
-      columns={columnsByDay(from, to, parts)}
-      parts={partNames(parts)}
-      valueText={(value) => strings.businessCredits(groupedText(String(value)))}
-    />
+    <section class="card">
+      <h2>{strings.businessByDay}</h2>
+      {parts.length === 0 ? (
+        <p>{strings.businessNoSpend(from, to)}</p>
+      ) : (
+        <Bars
+          label={strings.businessChart(from, to)}
+          columns={columnsByDay(from, to, parts)}
+          parts={partNames(parts)}
+          valueText={(value) => strings.businessCredits(groupedText(String(value)))}
+        />
+      )}
+    </section>
   )
 }
 
@@ -53,13 +59,17 @@ export function UsagePage() {
     <>
       <h1>{strings.businessTitle}</h1>
       <Filters fields={PERIOD_FIELDS} />
-      <p class="beside">
-        {[1, 7, 30, 90].map((days) => (
-          <Link key={days} to={urlWith({ from: dayText(nowMs() - (days - 1) * DAY_MS), to: null })}>
-            {days === 1 ? strings.businessToday : strings.businessDays(days)}
-          </Link>
-        ))}
-      </p>
+      <nav class="segments" aria-label={strings.businessPeriods}>
+        {[1, 7, 30, 90].map((days) => {
+          const from = dayText(nowMs() - (days - 1) * DAY_MS)
+          const isHere = params.value.get('from') === from && !params.value.get('to')
+          return (
+            <Link key={days} to={urlWith({ from, to: null })} isHere={isHere}>
+              {days === 1 ? strings.businessToday : strings.businessDays(days)}
+            </Link>
+          )
+        })}
+      </nav>
       <QueryView query={business}>
         {(shown) => (
           <>
@@ -72,27 +82,32 @@ export function UsagePage() {
               empty={strings.businessEmpty}
               csv={`usage-${shown.from}-${shown.to}`}
             />
-            {shown.cost && (
-              <details>
-                <summary>{strings.businessAssumptions}</summary>
-                <ul>
-                  {shown.cost.assumptions.map((each) => (
-                    <li key={each}>{each}</li>
-                  ))}
-                </ul>
-              </details>
-            )}
-            {shown.million_usd === null && (
-              <p>
-                {strings.businessNoPrice}
-                <code>MILLION_CREDITS_USD</code>
-                {strings.businessNoPriceIn}
-                <code>wrangler.toml</code>.
-              </p>
-            )}
+            <Assumptions business={shown} />
           </>
         )}
       </QueryView>
     </>
+  )
+}
+
+function Assumptions({ business: { cost, million_usd: price } }: { readonly business: Business }) {
+  if (cost === null && price !== null) return null
+  return (
+    <details>
+      <summary>{strings.businessAssumptions}</summary>
+      <ul>
+        {cost?.assumptions.map((each) => (
+          <li key={each}>{each}</li>
+        ))}
+        {price === null && (
+          <li>
+            {strings.businessNoPrice}
+            <code>MILLION_CREDITS_USD</code>
+            {strings.businessNoPriceIn}
+            <code>wrangler.toml</code>.
+          </li>
+        )}
+      </ul>
+    </details>
   )
 }
