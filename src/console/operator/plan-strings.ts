@@ -5,6 +5,15 @@ export const plansColumnsPlan = 'Plan'
 export const plansColumnsCredits = 'Credits'
 export const plansColumnsPeriod = 'Billing period'
 export const plansColumnsAccounts = 'Accounts'
+export const plansColumnsLimits = 'Limits'
+/** All in one cell. Each gets a number, or the words for no limit. */
+export const plansLimitTexts = {
+  rest_requests_per_second: (limit: string) => `REST/s: ${limit}`,
+  info_requests_per_second: (limit: string) => `Info/s: ${limit}`,
+  stream_connections: (limit: string) => `Connections: ${limit}`,
+  stream_subscriptions: (limit: string) => `Subscriptions: ${limit}`,
+  stream_messages_per_minute: (limit: string) => `Messages/min: ${limit}`,
+} as const
 /** By field of the API. */
 export const plansFields = {
   credits: 'Credits',

@@ -19,7 +19,6 @@ import { changeOf, differencesOf, formOf, LIMITS, type Plan, type PlanDifference
 import * as planStrings from './plan-strings.ts'
 import * as strings from './strings.ts'
 
-const limitText = (limit: number | null) => (limit === null ? planStrings.plansUnlimited : groupedText(String(limit)))
 const PLAN_COLUMNS: readonly Column<Plan>[] = [
   { name: planStrings.plansColumnsPlan, text: ({ name }) => name, render: ({ name }) => labelOf(name) },
   amountColumn(planStrings.plansColumnsCredits, ({ credits }) => credits),
@@ -37,9 +36,23 @@ const PLAN_COLUMNS: readonly Column<Plan>[] = [
     render: ({ name: plan, accounts }) => <Link to={pageUrl('accounts', { plan })}>{accounts}</Link>,
   },
 ]
-const LIMIT_COLUMNS: readonly Column<Plan>[] = LIMITS.map((limit) =>
-  numberColumn(planStrings.plansFields[limit], (plan) => limitText(plan[limit])),
-)
+const limitText = (plan: Plan, limit: (typeof LIMITS)[number]) => {
+  const value = plan[limit]
+  return value === null ? planStrings.plansUnlimited : groupedText(String(value))
+}
+const limitsText = (plan: Plan) =>
+  LIMITS.map((limit) => planStrings.plansLimitTexts[limit](limitText(plan, limit))).join(' · ')
+const LIMIT_COLUMNS: readonly Column<Plan>[] = [
+  {
+    name: planStrings.plansColumnsLimits,
+    text: limitsText,
+    render: (plan) => <span class="wrap">{limitsText(plan)}</span>,
+  },
+  ...LIMITS.map((limit) => ({
+    ...numberColumn<Plan>(planStrings.plansFields[limit], (plan) => limitText(plan, limit)),
+    isHidden: true,
+  })),
+]
 
 const pathOf = (plan: string) => `/admin/plans/${encodeURIComponent(plan)}`
 

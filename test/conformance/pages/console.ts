@@ -298,7 +298,8 @@ describe.skipIf(isMissing)('the operator’s pages', () => {
     await page.getByLabel(`${planStrings.plansFields.rest_requests_per_second}: ${planStrings.plansUnlimited}`).click()
     await page.getByRole('button', { name: planStrings.plansSave }).click()
     await page.getByText(planStrings.plansSaved('tiny')).waitFor()
-    await page.locator(`tr:has-text("tiny") td:text-is("${planStrings.plansUnlimited}")`).waitFor()
+    const { rest_requests_per_second: rest, info_requests_per_second: info } = planStrings.plansLimitTexts
+    await page.locator(`tr:has-text("tiny") td:has-text("${rest(planStrings.plansUnlimited)}")`).waitFor()
     await page.getByRole('button', { name: planStrings.plansRemoveLabel('tiny') }).waitFor()
     await page.getByRole('link', { name: 'Accounts' }).click()
     await page.getByRole('button', { name: operator.accountsCreate }).click()
@@ -325,7 +326,7 @@ describe.skipIf(isMissing)('the operator’s pages', () => {
     await page.getByLabel(planStrings.plansApplyNow(1)).click()
     await save.click()
     await page.getByText(planStrings.plansSavedAndApplied('tiny', 1)).waitFor()
-    await page.locator('tr:has-text("tiny") td:text-is("7")').waitFor()
+    await page.locator(`tr:has-text("tiny") td:has-text("${info('7')}")`).waitFor()
     const audit = () => admin('GET', '/audit?action=applyPlan')
     await expect.poll(audit, POLL).toMatchObject({ audit: [{ target: 'tiny', status: 200 }] })
   }, 90_000)
