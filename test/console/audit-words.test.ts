@@ -27,7 +27,7 @@ it('truncated input does not matter', () => {
 })
 
 it.each([
-  ['{"body":{"plan":"entry","per_day":5}}', 'Plan: entry, Per day: 5'],
+  ['{"body":{"plan":"entry","per_day":5,"days":null}}', 'Plan: entry, Per day: 5, Days: –'],
   ['{"query":{"after":"a"}}', '{"query":{"after":"a"}}'],
   ['{"body":{"credits":5…', '{"body":{"credits":5…'],
 ])('the input %s is %j', (sent, expected) => {

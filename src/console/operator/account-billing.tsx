@@ -30,7 +30,7 @@ export function AccountBilling({ id, role, onDone }: BillingProps) {
     })
   return (
     <>
-      <h2>{BILLING.title}</h2>
+      <h2 id="billing">{BILLING.title}</h2>
       <QueryView query={billing}>
         {({ details }) => (details === null ? <p>{BILLING.none}</p> : <BillingAddress details={details} />)}
       </QueryView>

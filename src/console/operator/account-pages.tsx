@@ -19,6 +19,7 @@ import { labelOf } from '../ui/strings.ts'
 import { type Column, minorColumns } from '../ui/table.tsx'
 import { AccountBilling } from './account-billing.tsx'
 import { AddCredits } from './add-credits.tsx'
+import { BILLING } from './billing-strings.ts'
 import { AccountGrants, AccountPipelines, AccountRefusals } from './lists.tsx'
 import {
   accountColumn,
@@ -139,7 +140,14 @@ export function AccountPage({ role }: { role: StaffRole }) {
           <>
             <Figures figures={figuresOf(shown)} />
             <DoneNote text={done} />
-            <h2>{strings.accountUsage}</h2>
+            <nav class="segments" aria-label={strings.accountSections}>
+              {SECTIONS.map(([name, title]) => (
+                <a key={name} href={`#${name}`}>
+                  {title}
+                </a>
+              ))}
+            </nav>
+            <h2 id="usage">{strings.accountUsage}</h2>
             <QueryView query={used}>{(value) => <UsageByDay used={value} />}</QueryView>
             <AccountKeys id={id} role={role} />
             <AccountRefusals id={id} />
@@ -152,6 +160,16 @@ export function AccountPage({ role }: { role: StaffRole }) {
     </>
   )
 }
+
+/** Titles by the id of the heading. */
+const SECTIONS = [
+  ['usage', strings.pagesUsage],
+  ['keys', strings.pagesKeys],
+  ['refusals', strings.pagesRefusals],
+  ['grants', strings.pagesTopups],
+  ['billing', BILLING.title],
+  ['pipelines', strings.pagesPipelines],
+] as const
 
 function figuresOf({ plan, created, balance, spent, granted, held, written_off: lost, period }: Account) {
   return [
@@ -342,7 +360,7 @@ function AccountKeys({ id, role }: { id: string; role: StaffRole }) {
   const paged = useAdminList<Key>('keys', 'after', 'keys', [], () => ({ ...PAGE_LIMIT, account: id }))
   return (
     <>
-      <h2>{strings.pagesKeys}</h2>
+      <h2 id="keys">{strings.pagesKeys}</h2>
       {hasRole(role, 'owner') && (
         <ActionForm<Responses['createKey']>
           submitLabel={strings.keysCreate}

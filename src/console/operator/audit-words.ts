@@ -4,7 +4,7 @@ import { DISPLAY_LENGTH } from '../../accounts/format.ts'
 import type { Responses } from '../responses.ts'
 import { groupedText } from '../ui/format.ts'
 import { labelOf } from '../ui/strings.ts'
-import { auditActions, auditDone, auditFailed, auditUnknown } from './staff-strings.ts'
+import { auditActions, auditDone, auditFailed, auditNothing, auditUnknown } from './staff-strings.ts'
 
 export type AuditLine = Responses['listAudit']['audit'][number]
 
@@ -25,10 +25,11 @@ const shownValue = (field: string | undefined, value: string | number) => {
 /** What was sent, as pairs of a name and a value; unchanged if that cannot be read. */
 export function inputText({ sent }: Pick<AuditLine, 'sent'>): string {
   const pairs = Object.entries(bodyOf(sent))
-  const text = ([name, value]: [string, unknown]) =>
-    `${labelOf(name)}: ${typeof value === 'string' ? value : JSON.stringify(value)}`
-  return pairs.length === 0 ? sent : pairs.map(text).join(', ')
+  return pairs.length === 0 ? sent : pairs.map(([name, value]) => `${labelOf(name)}: ${valueText(value)}`).join(', ')
 }
+
+const valueText = (value: unknown) =>
+  value === null ? auditNothing : typeof value === 'string' ? value : JSON.stringify(value)
 
 /** Long input is truncated, so it may not be JSON. */
 function bodyOf(sent: string): Readonly<Record<string, unknown>> {

@@ -99,7 +99,7 @@ function listPage<Row>(list: List<Row>) {
 function accountList<Row>({ name, caption, columns, ...list }: List<Row>) {
   return ({ id }: { id: string }) => (
     <>
-      <h2>{caption}</h2>
+      <h2 id={name}>{caption}</h2>
       <Rows
         {...list}
         caption={strings.commonOf(caption, id)}

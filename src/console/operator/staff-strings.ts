@@ -10,6 +10,7 @@ export const auditAllActions = 'All actions'
 export const auditTarget = 'Target'
 export const auditResult = 'Result'
 export const auditUnknown = 'Unknown'
+export const auditNothing = '–'
 export const auditDone = 'Succeeded'
 export const auditFailed = (status: number) => `Failed (${status})`
 /** By operation: what it does, and the field of its body that is shown with it. */

@@ -57,6 +57,7 @@ export const accountFiguresGranted = 'Credits granted'
 export const accountFiguresGrantedBy = 'by plans and grants'
 export const accountFiguresWrittenOff = 'Written off'
 export const accountFiguresWrittenOffWhy = 'served after the balance reached zero'
+export const accountSections = 'Parts of this page'
 export const accountUsage = 'Usage by day (UTC)'
 export const accountUsageSummary = (
   credits: string,
