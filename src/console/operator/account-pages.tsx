@@ -129,10 +129,10 @@ export function AccountPage({ role }: { role: StaffRole }) {
       <div class="title">
         <h1>{id}</h1>
         {account.value.value && hasRole(role, 'billing') && (
-          <p class="beside">
+          <div class="beside">
             <PlanChange account={account.value.value} onDone={changed} />
             <AddCredits account={id} onDone={changed} />
-          </p>
+          </div>
         )}
       </div>
       <QueryView query={account}>

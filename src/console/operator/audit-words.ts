@@ -22,7 +22,7 @@ const shownValue = (field: string | undefined, value: string | number) => {
   return field === 'kind' || field === 'state' || field === 'role' ? labelOf(String(value)) : String(value)
 }
 
-/** What was sent, as pairs of a name and a value; unchanged if that cannot be read. */
+/** The input as pairs of a name and a value; unchanged if it cannot be read. */
 export function inputText({ sent }: Pick<AuditLine, 'sent'>): string {
   const pairs = Object.entries(bodyOf(sent))
   return pairs.length === 0 ? sent : pairs.map(([name, value]) => `${labelOf(name)}: ${valueText(value)}`).join(', ')

@@ -74,5 +74,5 @@ export const staffRevokeText = (name: string) =>
 export const staffCreate = 'Create token'
 export const staffCreateSubmit = 'Create this token'
 export const staffSecret = (name: string) => `The token of ${name}`
-export const staffSecretText = 'It is shown only once. Whoever has it signs in with this role.'
+export const staffSecretText = 'The token is shown only once. Every holder signs in with this name and role.'
 export const staffEmpty = 'No personal tokens yet. From a terminal:'
