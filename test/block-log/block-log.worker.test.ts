@@ -244,7 +244,10 @@ describe('retained fills', () => {
     for (let i = 1; i <= 4; i++) feeder.block(base + i, [], { fills: [[ann, fillOf(i)]], events: filler(i) })
     await feeder.acked(base + 4)
     const api = log() as unknown as BlockLogApi
+    // The budget of a second, however long the reads take.
+    vi.useFakeTimers({ toFake: ['Date'] })
     const pages = await Promise.all(Array.from({ length: 120 }, () => api.events({ v: 1, from: base + 1 })))
+    vi.useRealTimers()
     const refused = pages.filter(({ retryMs }) => retryMs !== undefined)
     expect(refused.length).toBeGreaterThan(0)
     for (const { frames, head, retryMs } of refused)
