@@ -1,7 +1,8 @@
 // A Chromium for tests, from an npm package: one version everywhere, without the windows that the system's draws even when
 // nobody sees them. Where it does not run, the system's. The lists of packages are in this folder.
 
-import { existsSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -71,6 +72,7 @@ export interface Browser {
 }
 
 const PLACE = placeOf('browser')
+const UNPACKED = join(PLACE, 'unpacked')
 const SYSTEM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 /** As root there is no sandbox, and in a container little shared memory. */
 const ARGS = [
@@ -84,19 +86,38 @@ const ARGS = [
   '--renderer-process-limit=1',
 ]
 
-export const installBrowser = (): string | null => missingIn(PLACE, import.meta.dirname)
+/** Installs and unpacks what openBrowser() needs. Null, or why that cannot be done. */
+export function installBrowser(): string | null {
+  const missing = missingIn(PLACE, import.meta.dirname)
+  if (missing === null && !existsSync(UNPACKED)) unpack()
+  return missing
+}
+
+/** The package unpacks itself into the folder for temporary files, where no process waits for another one. */
+function unpack(): void {
+  const folder = mkdtempSync(`${UNPACKED}-`)
+  const run = `import chromium from ${JSON.stringify(addressOf('@sparticuz/chromium'))}; await chromium.executablePath()`
+  execFileSync(process.execPath, ['--input-type=module', '-e', run], { env: { ...process.env, TMPDIR: folder } })
+  try {
+    renameSync(folder, UNPACKED)
+  } catch (error) {
+    rmSync(folder, { recursive: true })
+    // Another process was first.
+    if (!existsSync(UNPACKED)) throw error
+  }
+}
+
+const addressOf = (name: string) => pathToFileURL(createRequire(join(PLACE, 'package.json')).resolve(name)).href
 
 /** What drives browsers; a sentence where it is not there. */
 export async function openBrowser(): Promise<Browser | string> {
   const missing = installBrowser()
   if (missing !== null) return missing
-  const load = (name: string) => import(pathToFileURL(createRequire(join(PLACE, 'package.json')).resolve(name)).href)
-  const { default: playwright } = await load('playwright-core')
-  const { default: packaged } = await load('@sparticuz/chromium')
+  const { default: playwright } = await import(addressOf('playwright-core'))
   const reasons: string[] = []
-  for (const path of [() => packaged.executablePath(), ...SYSTEM.filter(existsSync).map((path) => () => path)])
+  for (const executablePath of [join(UNPACKED, 'chromium'), ...SYSTEM.filter(existsSync)])
     try {
-      return await playwright.chromium.launch({ executablePath: await path(), args: ARGS })
+      return await playwright.chromium.launch({ executablePath, args: ARGS })
     } catch (error) {
       reasons.push(String(error).split('\n')[0]!)
     }

@@ -64,7 +64,8 @@ export async function open(
   path: string,
   { before = '', ...options }: { readonly before?: string; readonly [option: string]: unknown } = {},
 ): Promise<Visit> {
-  const context = await browser.newContext(options)
+  // Without a window, Chromium asks nobody for it, and denies it.
+  const context = await browser.newContext({ permissions: ['clipboard-write'], ...options })
   if (before !== '') await context.addInitScript(before)
   const page = await context.newPage()
   const troubles = troublesOf(page)

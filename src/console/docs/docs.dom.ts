@@ -72,7 +72,7 @@ function keepLanguage(): void {
 function addCopyButtons(): void {
   for (const block of document.querySelectorAll<HTMLElement>('article pre:not(.answer pre)')) {
     const code = block.firstElementChild ?? block
-    block.prepend(copyButton(COPY.copy, () => navigator.clipboard.writeText(code.textContent ?? '')))
+    block.append(copyButton(COPY.copy, () => navigator.clipboard.writeText(code.textContent ?? '')))
   }
   const markdown = document.querySelector<HTMLLinkElement>('link[type="text/markdown"]')?.href
   const main = document.querySelector('main')

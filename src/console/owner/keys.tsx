@@ -36,11 +36,11 @@ const COLUMNS: readonly Column<Key>[] = [
   linesColumn(strings.keysColumnsState, (key) => stateLines(key, nowMs())),
   ...minorColumns<Key>(
     linesColumn(strings.keysColumnsLastUsed, (key) => lastUsedLines(key, nowMs())),
-    amountColumn(strings.keysColumnsSpent, ({ spent_30_days: spent }) => spent ?? ''),
     amountColumn(strings.keysColumnsCap, ({ cap }) => cap ?? ''),
   ),
 ]
 const MORE_COLUMNS: readonly Column<Key>[] = [
+  amountColumn(strings.keysColumnsSpent, ({ spent_30_days: spent }) => spent ?? ''),
   amountColumn(strings.keysColumnsLeft, ({ cap_remaining: left }) => left ?? ''),
   {
     name: strings.keysColumnsCreated,
