@@ -1,5 +1,5 @@
-// `npm test` runs the checks, then all tests of the projects in vitest.config.ts. With arguments, which go to vitest, it runs only those tests.
-// Ends with `N passed, N failed`.
+// `npm test` runs the checks, then all tests of the projects in vitest.config.ts. With arguments, which go to vitest, it
+// runs only those tests. Ends with `N passed, N failed`.
 import { spawn } from 'node:child_process'
 import { chmodSync, mkdtempSync, rmSync, statfsSync } from 'node:fs'
 import { constants, setPriority } from 'node:os'

@@ -25,6 +25,7 @@ export interface Program {
 
 /** A gateway of a rehearsal has many isolates, which start one after another. */
 const LINE_MS = process.env.REHEARSAL ? 120_000 : 60_000
+const LAST_LINES_MS = 1_000
 
 /** Starts `node src/<file>` with arguments. */
 export function run(file: string, args: readonly string[], env: Record<string, string> = {}): Program {
@@ -53,6 +54,7 @@ export function runCommand(
   let rest = ''
   let at = 0
   const isOver = () => child.exitCode !== null || child.signalCode !== null
+  const closed = new Promise((resolve) => child.once('close', resolve))
   child.stdout.on('data', (chunk) => {
     log.push(String(chunk))
     const parts = (rest + chunk).split('\n')
@@ -68,12 +70,14 @@ export function runCommand(
     lines,
     async line(accepts, timeoutMs = LINE_MS) {
       const deadline = Date.now() + timeoutMs
-      for (;;) {
+      for (let isLast = false; ; isLast = Date.now() > deadline || isOver()) {
+        // What a program says at its end may come after its exit code. Its own programs may keep its output open.
+        if (isOver()) await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, LAST_LINES_MS))])
         while (at < lines.length) {
           const line = lines[at++]!
           if (accepts(line)) return line
         }
-        if (Date.now() > deadline || isOver())
+        if (isLast)
           throw new Error(`${args[0]}: no such line (exit ${child.exitCode}); last: ${lines.at(-1)}; errors: ${errors}`)
         await new Promise((resolve) => setTimeout(resolve, 20))
       }

@@ -56,7 +56,7 @@ export function OrdersPage({ role }: { role: StaffRole }) {
     ),
   }
   const columns: readonly Column<CreditOrder>[] = [
-    ...creditOrderColumns({}),
+    ...creditOrderColumns(),
     accountColumn(),
     { name: strings.ordersNote, text: ({ note }) => note ?? '', isMinor: true },
     ...(hasRole(role, 'billing') ? [actions] : []),

@@ -146,14 +146,18 @@ function BurnDownChart({ days, account }: { days: readonly BalanceDay[]; account
   const chart = burnDown(days, account, nowMs())
   const { fromMs, endMs, history, forecast, steps } = chart
   const label = `${strings.creditsChart(dateText(fromMs), groupedText(account.balance))}${forecast === null ? '' : strings.creditsChartForecast(dateText(endMs))}`
-  const [markText, marks] = endMs - fromMs > YEAR_MS ? ([dateText, 4] as const) : ([shortDayText, 6] as const)
+  const isLong = endMs - fromMs > YEAR_MS
+  const markText = isLong ? dateText : shortDayText
   return (
     <>
       <Chart
         label={label}
         steps={steps}
         stepText={(micro) => compactText(micro / 1_000_000)}
-        marks={dayMarks(fromMs, endMs, marks).map((atMs) => ({ at: shareOf(atMs, chart), text: markText(atMs) }))}
+        marks={dayMarks(fromMs, endMs, isLong ? 4 : 6).map((atMs) => ({
+          at: shareOf(atMs, chart),
+          text: markText(atMs),
+        }))}
         points={balancePoints(days, account, chart)}
         legend={
           <>

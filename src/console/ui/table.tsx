@@ -140,11 +140,10 @@ function downloadText(name: string, type: string, text: string): void {
   setTimeout(() => URL.revokeObjectURL(url))
 }
 
-/** `render` draws the order number. */
-export function creditOrderColumns({ render }: Pick<Column<CreditOrder>, 'render'>): readonly Column<CreditOrder>[] {
+export function creditOrderColumns(): readonly Column<CreditOrder>[] {
   const { columns } = ORDER
   return [
-    { name: columns.number, text: ({ number }) => number, ...(render && { render }) },
+    { name: columns.number, text: ({ number }) => number },
     ...minorColumns<CreditOrder>(
       { name: columns.created, text: ({ created }) => timeText(created) },
       amountColumn(columns.credits, ({ credits }) => credits),

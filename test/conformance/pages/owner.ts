@@ -369,7 +369,7 @@ describe.skipIf(isMissing)('the owner’s page', () => {
     await billing.waitFor({ state: 'hidden' })
     await page.getByRole('button', { name: SHELL.openMenu }).click()
     await billing.click()
-    await page.getByRole('heading', { name: strings.pagesBilling }).waitFor()
+    await page.getByRole('heading', { name: strings.pagesBilling, exact: true }).waitFor()
     await billing.waitFor({ state: 'hidden' })
     expect(troubles).toEqual([])
   }, 60_000)
