@@ -62,7 +62,7 @@ function freeBytes(disk) {
 }
 
 async function all() {
-  const beside = vitest(BESIDE, constants.priority.PRIORITY_BELOW_NORMAL)
+  const beside = vitest(BESIDE, constants.priority.PRIORITY_LOW)
   const runs = []
   for (const set of SETS) runs.push(...(await Promise.all(set.map((args) => vitest(args)))))
   return [await beside, ...runs]
