@@ -114,5 +114,5 @@ export function conflictAtHello(chain: ChainState, head: number | null): string 
 
 /** Message for the operator when a node does not continue the log. */
 export function startedOverMessage(head: number, height: number): string {
-  return `the node is at height ${head}, the log at ${height}: the node started over or belongs to another chain. Point the feeder at the right node, or start a new log with: npm run admin -- feed reset`
+  return `the node is at height ${head}, the log at ${height}: the node started over or belongs to another chain. Point the feeder at the right node, or start a new log with: npx weir admin feed reset`
 }

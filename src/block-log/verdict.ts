@@ -43,7 +43,7 @@ function unconnected(left: readonly FeederView[]): Verdict {
     return {
       state: 'no_feeder',
       advice:
-        'No feeder connected in the last 24 hours. Start one next to the node (npm run feed). If one is running, its status line says why it cannot connect.',
+        'No feeder connected in the last 24 hours. Start one next to the node (npx weir feed). If one is running, its status line says why it cannot connect.',
     }
   if (last.conflict !== null) return conflicting(last)
   return {
@@ -87,7 +87,7 @@ function stalled({ height }: LogPosition, feeder: FeederView, nowMs: number): Ve
   if (feeder.head !== null && feeder.head < height)
     return {
       state: 'node_still',
-      advice: `The node of feeder ${name} is at height ${feeder.head}, below the log's ${height}. Wait until it catches up. If the node started over or replaced another node, run: npm run admin -- feed reset.`,
+      advice: `The node of feeder ${name} is at height ${feeder.head}, below the log's ${height}. Wait until it catches up. If the node started over or replaced another node, run: npx weir admin feed reset.`,
     }
   return {
     state: 'node_still',

@@ -1,4 +1,4 @@
-// `npm run admin -- key …`, shared with `npm run keys`. Invariants: a new key is printed once, alone on standard output; a key
+// `npx weir admin key …`, shared with `npx weir keys`. Invariants: a new key is printed once, alone on standard output; a key
 // given as an argument is sent as its hash.
 
 import { createHash } from 'node:crypto'
@@ -40,11 +40,9 @@ const RANGES_HELP = 'allowed IP addresses, such as 192.0.2.0/24,2001:db8::/32'
 /** Adds the commands of `key` to the operator's program. */
 export function keyCommands(admin: Command, act: CommandAction, now: () => number): void {
   const group = describeCommand(admin.command('key'), 'manage keys of accounts')
-  describeCommand(
-    keyOptions(group.command('issue')),
-    'create a key; with npm run -s only the key is printed to standard output',
-    ['acme --label bot'],
-  )
+  describeCommand(keyOptions(group.command('issue')), 'create a key; only the key is printed to standard output', [
+    'acme --label bot',
+  ])
     .argument('<account>', 'account id')
     .action(act((gateway, account, options) => issueKey(gateway, { account, ...options })))
   listCommand(group, act, now)
@@ -76,11 +74,9 @@ export function keyCommands(admin: Command, act: CommandAction, now: () => numbe
         return showResponse(gateway, 'PATCH', keyPath(name), change)
       }),
     )
-  describeCommand(
-    group.command('rotate'),
-    'replace a key; with npm run -s only the new key is printed to standard output',
-    ['cqt_9fKxWq2T --id spring'],
-  )
+  describeCommand(group.command('rotate'), 'replace a key; only the new key is printed to standard output', [
+    'cqt_9fKxWq2T --id spring',
+  ])
     .argument('<key>', KEY_HELP)
     .option(
       '--grace <seconds>',

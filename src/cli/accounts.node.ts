@@ -1,4 +1,4 @@
-// `npm run admin -- account …`, `plan …`, `usage` and `webhook …`. Invariant: the secret of a webhook is printed once, alone on
+// `npx weir admin account …`, `plan …`, `usage` and `webhook …`. Invariant: the secret of a webhook is printed once, alone on
 // standard output.
 
 import type { Command } from '@commander-js/extra-typings'
@@ -209,11 +209,9 @@ const SIMPLE_COMMANDS = [
 /** Adds the commands of `webhook` to the operator's program. */
 export function webhookCommands(admin: Command, act: CommandAction): void {
   const group = describeCommand(admin.command('webhook'), 'manage the low-balance webhook of an account')
-  describeCommand(
-    group.command('set'),
-    'set the webhook; with npm run -s only a new secret is printed to standard output',
-    ['acme https://example.com/hooks/weir --thresholds 20%,5%,0'],
-  )
+  describeCommand(group.command('set'), 'set the webhook; only a new secret is printed to standard output', [
+    'acme https://example.com/hooks/weir --thresholds 20%,5%,0',
+  ])
     .argument('<account>', 'id of the account')
     .argument('<url>', 'URL that receives POST requests')
     .option(

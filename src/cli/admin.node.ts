@@ -1,29 +1,21 @@
-// `npm run admin -- …`: commands of the operator for the feed, archive, plans, accounts, keys, orders, webhooks,
+// `weir admin`: commands of the operator for the feed, archive, plans, accounts, keys, orders, webhooks,
 // incidents and staff.
 
 import { type Command, Option } from '@commander-js/extra-typings'
 import * as z from 'zod'
 import { STAFF_ROLES } from '../accounts/staff.ts'
 import type { Responses } from '../console/responses.ts'
-import { describeCommand, runProgram, valueParser } from '../core/command-line.node.ts'
+import { describeCommand, valueParser } from '../core/command-line.node.ts'
 import { keyCommands } from './account-keys.node.ts'
 import { accountCommands, planCommands, usageCommand, webhookCommands } from './accounts.node.ts'
 import { feedCommands, historyCommands } from './feed.node.ts'
 import { incidentCommands } from './incidents.node.ts'
 import { recoveryCommands } from './recovery.node.ts'
-import {
-  type CommandAction,
-  commandRunner,
-  gatewayProgram,
-  processShell,
-  type Shell,
-  showResponse,
-  toResult,
-} from './shell.node.ts'
+import { type CommandAction, commandRunner, gatewayProgram, type Shell, showResponse, toResult } from './shell.node.ts'
 import { details } from './table.node.ts'
 
 export function adminProgram(shell: Shell): Command {
-  const admin = gatewayProgram('npm run admin --', 'manage a gateway as its operator')
+  const admin = gatewayProgram('admin')
   const act = commandRunner(shell)
   feedCommands(admin, act)
   historyCommands(admin, act)
@@ -79,11 +71,9 @@ function orderCommands(admin: Command, act: CommandAction): void {
 /** Adds the commands of `staff`, and `audit`, to the operator's program. */
 function staffCommands(admin: Command, act: CommandAction): void {
   const group = describeCommand(admin.command('staff'), 'manage staff with personal tokens and roles')
-  describeCommand(
-    group.command('add'),
-    'create a token; with npm run -s only the token is printed to standard output',
-    ['kim --role support'],
-  )
+  describeCommand(group.command('add'), 'create a token; only the token is printed to standard output', [
+    'kim --role support',
+  ])
     .argument('<name>', 'name in the audit log')
     .addOption(
       new Option(
@@ -132,5 +122,3 @@ function staffCommands(admin: Command, act: CommandAction): void {
       }),
     )
 }
-
-if (import.meta.main) await runProgram(adminProgram(processShell()), process.argv.slice(2))

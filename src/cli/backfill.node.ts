@@ -1,7 +1,7 @@
-// `npm run backfill -- --from … --to … SOURCE`: imports blocks that the archive lacks, older than the gateway or in its gaps.
+// `weir backfill --from … --to … SOURCE`: imports blocks that the archive lacks, older than the gateway or in its gaps.
 
 import type { Command } from '@commander-js/extra-typings'
-import { runProgram, valueParser } from '../core/command-line.node.ts'
+import { valueParser } from '../core/command-line.node.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { type BackfillResult, BackfillRun } from './backfill/backfill-run.ts'
 import { openSource, type SourceOptions, sourceName } from './backfill/open-source.node.ts'
@@ -12,7 +12,7 @@ import { SourceLists } from './backfill/sources.node.ts'
 import { readTarget, sendBatch } from './backfill/target.node.ts'
 import { ArchivedRange, type Bound, BoundValue, isReversed } from './backfill/window.ts'
 import type { GatewayClient } from './gateway.node.ts'
-import { type CommandResult, commandRunner, gatewayProgram, processShell, type Shell } from './shell.node.ts'
+import { type CommandResult, commandRunner, gatewayProgram, type Shell } from './shell.node.ts'
 
 const MB = 1_000_000
 
@@ -21,8 +21,8 @@ interface Options extends SourceOptions {
   readonly to?: Bound | undefined
 }
 
-export function backfillProgram(shell: Shell, meter: ProgressMeter): Command {
-  const program = gatewayProgram('npm run backfill --', 'import blocks that the archive of a gateway lacks', [
+export function backfillProgram(shell: Shell, meter: ProgressMeter = progressMeter()): Command {
+  const program = gatewayProgram('backfill', [
     '--from 2026-11-01 --to 2026-11-08 /data/node',
     '--from 985148182 /data/copied-archive',
     '--from 2026-10-01 --yes s3://hl-mainnet-node-data/node_fills_by_block',
@@ -103,5 +103,3 @@ function resultOf(filled: BackfillResult, credits: number): CommandResult {
   ]
   return { json: { ...filled, credits }, text, notes, isFailure: faults > 0 || isStopped }
 }
-
-if (import.meta.main) await runProgram(backfillProgram(processShell(), progressMeter()), process.argv.slice(2))

@@ -1,4 +1,4 @@
-// `npm run admin -- feed …` and `history …`: status and reset of the block log, and removal of old archive files.
+// `npx weir admin feed …` and `history …`: status and reset of the block log, and removal of old archive files.
 
 import type { Command } from '@commander-js/extra-typings'
 import type * as z from 'zod'

@@ -12,7 +12,7 @@ interface Target {
   readonly url: string
   readonly token: string
   readonly tokenFrom: string
-  /** True if the target is the running `npm start`. */
+  /** True if the target is the running `npx weir demo`. */
   readonly isOwn: boolean
 }
 
@@ -189,7 +189,7 @@ export function withOptionNames(refusal: string, names: CommandNames): string {
     .replaceAll(/"(from|to)"/g, (quoted, name) => (names.options.includes(name) ? `--${name}` : quoted))
     .replace('the SHA-256 of the key in hex, or its first 12 characters; never the key', KEY_HELP)
     .replace('send a time in Unix milliseconds', 'pass a later time in UTC; a day alone means 00:00 UTC')
-    .replaceAll('GET /admin/plans', '"npm run admin -- plan list"')
+    .replaceAll('GET /admin/plans', '"npx weir admin plan list"')
 }
 
 function optionName(path: string, { options, arguments: args }: CommandNames): string {
@@ -200,7 +200,7 @@ function optionName(path: string, { options, arguments: args }: CommandNames): s
   return options.includes('terms') && field !== 'body' ? `--terms ${field}` : path
 }
 
-/** Explains a failed request by its Node error code. `isOwn`: the gateway is the running `npm start`. */
+/** Explains a failed request by its Node error code. `isOwn`: the gateway is the running `npx weir demo`. */
 export function unreachableText(url: string, code: string, isOwn: boolean): string {
   const uncertain = 'The request may have been executed. Check before you retry.'
   if (/Timeout|TIMEDOUT|TIMEOUT/.test(code)) return `${url} did not respond in time. ${uncertain}`
@@ -208,7 +208,7 @@ export function unreachableText(url: string, code: string, isOwn: boolean): stri
     return `${url} closed the connection (${code}). ${uncertain}`
   if (/CERT|TLS|SSL|EPROTO/.test(code))
     return `TLS to ${url} failed (${code}). Check --url, or set NODE_EXTRA_CA_CERTS to trust the issuer of its certificate.`
-  const advice = isOwn ? 'Is "npm start" running?' : 'Check --url and the network.'
+  const advice = isOwn ? 'Is "npx weir demo" running?' : 'Check --url and the network.'
   return `No gateway responds at ${url} (${code}). ${advice}`
 }
 

@@ -1,4 +1,4 @@
-// `npm run admin -- incident …`: incidents and planned maintenance on the status page.
+// `npx weir admin incident …`: incidents and planned maintenance on the status page.
 
 import type { Command } from '@commander-js/extra-typings'
 import { describeCommand, valueParser } from '../core/command-line.node.ts'

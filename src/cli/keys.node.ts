@@ -1,15 +1,15 @@
-// `npm run keys -- create | list | revoke | env`: API keys through the admin API. Invariants: a new key is alone on standard
+// `weir keys create | list | revoke | env`: API keys through the admin API. Invariants: a new key is alone on standard
 // output; an account is created only if the rest of the request is valid.
 
 import type { Command } from '@commander-js/extra-typings'
-import { describeCommand, runProgram, valueParser, withHint } from '../core/command-line.node.ts'
+import { describeCommand, valueParser, withHint } from '../core/command-line.node.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { issueKey, keyOptions, listCommand, revokeCommand } from './account-keys.node.ts'
 import { createdText, ensureAccount } from './accounts.node.ts'
 import { type DevFile, readDevFile } from './dev-file.node.ts'
 import type { GatewayClient } from './gateway.node.ts'
 import { accountPath } from './gateway.node.ts'
-import { type CommandResult, commandRunner, gatewayProgram, processShell, type Shell } from './shell.node.ts'
+import { type CommandResult, commandRunner, gatewayProgram, type Shell } from './shell.node.ts'
 import { CreditsValue, REGION_HELP } from './values.ts'
 
 const DEMO = 'demo'
@@ -17,10 +17,10 @@ const NO_ACCOUNT = /^--account: [^;]*$/
 
 /** The program, on a shell. */
 export function keysProgram(shell: Shell): Command {
-  const keys = gatewayProgram('npm run keys --', 'manage API keys of a gateway')
+  const keys = gatewayProgram('keys')
   const act = commandRunner(shell)
   const created = withHint(keyOptions(keys.command('create')), /too many arguments/, 'pass the account as --account ID')
-  describeCommand(created, 'create a key, printed alone: K=$(npm run -s keys -- create)', [
+  describeCommand(created, 'create a key, printed alone: K=$(npx weir keys create)', [
     '',
     '--account acme --credits 500',
     '--url https://weir.example.workers.dev --account acme --label bot',
@@ -41,7 +41,7 @@ export function keysProgram(shell: Shell): Command {
   revokeCommand(keys, act)
   describeCommand(
     keys.command('env'),
-    'print shell variables of the running "npm start": eval "$(npm run -s keys -- env)"',
+    'print shell variables of the running "npx weir demo": eval "$(npx weir keys env)"',
     [''],
   ).action((_, command) => {
     const { state } = command.optsWithGlobals() as { readonly state: string }
@@ -90,8 +90,6 @@ async function createKey(
 }
 
 function accountExistsText(account: string, { credits }: NewAccount): string {
-  const grant = `npm run admin -- account grant ${account} ${credits ?? 'CREDITS'} --id TEXT`
+  const grant = `npx weir admin account grant ${account} ${credits ?? 'CREDITS'} --id TEXT`
   return `--credits, --plan and --region need a new account, and ${account} already exists. Omit them, or add credits with: ${grant}`
 }
-
-if (import.meta.main) await runProgram(keysProgram(processShell()), process.argv.slice(2))

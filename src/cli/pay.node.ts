@@ -1,14 +1,14 @@
-// `npm run pay -- BODY | credits USD | key`: a wallet pays by x402, without an account. Invariants: only the answer or a key
-// goes to standard output; the demo wallet pays only the running `npm start`; no more than the limit is paid.
+// `weir pay BODY | credits USD | key`: a wallet pays by x402, without an account. Invariants: only the answer or a key
+// goes to standard output; the demo wallet pays only the running `npx weir demo`; no more than the limit is paid.
 
 import type { Command } from '@commander-js/extra-typings'
 import * as z from 'zod'
-import { describeCommand, program, runProgram, valueParser } from '../core/command-line.node.ts'
+import { describeCommand, valueParser } from '../core/command-line.node.ts'
 import { parseJson } from '../core/json.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { DEFAULT_STATE, readDevFile } from './dev-file.node.ts'
 import type { PaidResponse, PayingWallet } from './paying-wallet.node.ts'
-import { processShell, type Shell } from './shell.node.ts'
+import { type Shell, weirProgram } from './shell.node.ts'
 import { UrlValue } from './values.ts'
 
 /** Most that a call may cost by default. */
@@ -49,17 +49,14 @@ interface Outcome {
 
 /** The program, on a shell. */
 export function payProgram(shell: Shell): Command {
-  const pay = program('npm run pay --', 'pay with a wallet by x402, without an account', [
-    `'{"type":"l2Book","coin":"BTC"}'`,
-    'credits 5',
-  ])
-    .option('--url <url>', 'gateway URL (default: the running "npm start")', valueParser(UrlValue))
+  const pay = weirProgram('pay', [`'{"type":"l2Book","coin":"BTC"}'`, 'credits 5'])
+    .option('--url <url>', 'gateway URL (default: the running "npx weir demo")', valueParser(UrlValue))
     .option(
       '--max-usd <usd>',
       `most to pay, in US dollars (default: ${CALL_MAX_USD} for a call, the amount for credits)`,
       valueParser(UsdValue),
     )
-    .option('--state <dir>', 'state folder of "npm start"', DEFAULT_STATE)
+    .option('--state <dir>', 'state folder of "npx weir demo"', DEFAULT_STATE)
   const run =
     <Args extends unknown[]>(act: (payer: Payer, ...args: Args) => Promise<Outcome>) =>
     (...args: Args) =>
@@ -118,7 +115,7 @@ async function credits({ url, wallet, maxUsd }: Payer, usd: string): Promise<Out
     text: key ?? '',
     notes: [
       `${credits} credits. ${receiptText(paid)}`,
-      ...(key === null ? [`${hint} Or use "npm run pay -- key".`] : []),
+      ...(key === null ? [`${hint} Or use "npx weir pay key".`] : []),
     ],
   }
 }
@@ -149,5 +146,3 @@ function receiptText({ response, receipt }: PaidResponse): string {
   const usd = `${digits.slice(0, -DECIMALS)}.${digits.slice(-DECIMALS)}`.replace(/(\.\d\d\d*?)0+$/, '$1')
   return `Paid ${usd} ${asset} on ${network}: transaction ${transaction}`
 }
-
-if (import.meta.main) await runProgram(payProgram(processShell()), process.argv.slice(2))

@@ -1,4 +1,4 @@
-// `npm run admin -- reconcile`, `export` and `import`. An export is one JSON line per account. Invariants: each command
+// `npx weir admin reconcile`, `export` and `import`. An export is one JSON line per account. Invariants: each command
 // can be repeated after an interruption; an account that fails is named, and does not stop the others.
 
 import { createReadStream } from 'node:fs'

@@ -1,10 +1,10 @@
-// `npm run repair -- SOURCE …`: fills the gaps of a gateway's archive from other sources, again and again. It runs beside a
+// `weir repair SOURCE …`: fills the gaps of a gateway's archive from other sources, again and again. It runs beside a
 // feeder or anywhere else, and several may run at once: the gateway skips blocks that it has.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from '@commander-js/extra-typings'
 import type { Responses } from '../console/responses.ts'
-import { runProgram, valueParser } from '../core/command-line.node.ts'
+import { valueParser } from '../core/command-line.node.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { MINUTE_MS } from '../core/time.ts'
 import { visible } from '../core/visible.ts'
@@ -19,7 +19,7 @@ import type { ArchivedRange, Window } from './backfill/window.ts'
 import type { GatewayClient } from './gateway.node.ts'
 import { pauseMs, restMs } from './repair/repair-plan.ts'
 import { type PassResult, type RepairPorts, repairPass, type SourceResult } from './repair/repairer.ts'
-import { type CommandResult, commandRunner, gatewayProgram, processShell, type Shell } from './shell.node.ts'
+import { type CommandResult, commandRunner, gatewayProgram, type Shell } from './shell.node.ts'
 
 const SECOND_MS = 1_000
 const MAX_SECONDS = 86_400
@@ -35,7 +35,7 @@ interface Options extends SourceOptions {
 
 /** `signal` ends the program after the current batch. */
 export function repairProgram(shell: Shell, signal: AbortSignal): Command {
-  const program = gatewayProgram('npm run repair --', 'fill the gaps of a gateway’s archive', [
+  const program = gatewayProgram('repair', [
     'tokyo=/data/node',
     'tokyo=/data/node https://weir.example.workers.dev',
     '--yes tokyo=/data/node s3://hl-mainnet-node-data/node_fills_by_block',
@@ -46,7 +46,7 @@ export function repairProgram(shell: Shell, signal: AbortSignal): Command {
   program
     .argument(
       '<source...>',
-      'sources in the order of trial, as for "npm run backfill"; a folder needs a name: NAME=FOLDER',
+      'sources in the order of trial, as for "weir backfill"; a folder needs a name: NAME=FOLDER',
     )
     .option('--once', 'make one pass and exit')
     .option('--every <seconds>', 'pause between passes', positive, DEFAULT_EVERY_S)
@@ -161,10 +161,4 @@ async function importFrom(
     if (error instanceof SourceError) return ok({ kind: 'failed', message: error.message })
     throw error
   }
-}
-
-if (import.meta.main) {
-  const ending = new AbortController()
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => ending.abort())
-  await runProgram(repairProgram(processShell(), ending.signal), process.argv.slice(2))
 }

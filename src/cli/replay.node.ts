@@ -1,12 +1,12 @@
-// `npm run replay -- DIR`: replays recorded node data and prints the changed levels of every block. At the end it prints
+// `weir replay DIR`: replays recorded node data and prints the changed levels of every block. At the end it prints
 // `coin height bids asks sha256` for every coin, with the hash of its full book in canonical form.
 
 import { createHash } from 'node:crypto'
-import { commandLine, program } from '../core/command-line.node.ts'
-import { visible } from '../core/visible.ts'
+import type { AnyCommand } from '../core/command-line.node.ts'
 import { openReplay } from '../feeder/replay.node.ts'
 import { canonicalBook } from '../order-books/canonical.ts'
 import type { Block, Level } from '../protocol/feed/block.ts'
+import { type Shell, weirProgram } from './shell.node.ts'
 
 function blockLines({ height, books }: Block): string {
   if (!books || books.length === 0) return `${height} unchanged\n`
@@ -14,26 +14,27 @@ function blockLines({ height, books }: Block): string {
   return books.map(({ coin, levels }) => `${height} ${coin} bids ${side(levels[0])} asks ${side(levels[1])}\n`).join('')
 }
 
-async function main(folder: string): Promise<void> {
-  const replay = await openReplay(folder)
-  let { height } = replay.seed
-  for await (const block of replay.blocks()) {
+async function replay(folder: string): Promise<void> {
+  const recorded = await openReplay(folder)
+  let { height } = recorded.seed
+  for await (const block of recorded.blocks()) {
     height = block.height
     process.stdout.write(blockLines(block))
   }
-  for (const coin of replay.books.coins().sort()) {
-    const levels = replay.books.levels(coin)
+  for (const coin of recorded.books.coins().sort()) {
+    const levels = recorded.books.levels(coin)
     const hash = createHash('sha256').update(canonicalBook(levels)).digest('hex')
     process.stdout.write(`${coin} ${height} ${levels[0].length} ${levels[1].length} ${hash}\n`)
   }
 }
 
-export const REPLAY = program('npm run replay --', 'replay recorded node data through the order-book core', [
-  'test/fixtures/wire/node-capture',
-]).argument('<dir>', 'folder with l4Snapshot*.json[.gz] and raw book diffs')
-
-if (import.meta.main)
-  await main(commandLine(REPLAY).processedArgs[0]).catch((error: Error) => {
-    process.stderr.write(`${visible(error.message)}\n`)
-    process.exitCode = 1
-  })
+export function replayProgram(shell: Shell): AnyCommand {
+  return weirProgram('replay', ['test/fixtures/wire/node-capture'])
+    .argument('<dir>', 'folder with l4Snapshot*.json[.gz] and raw book diffs')
+    .action((folder) =>
+      replay(folder).catch((error: Error) => {
+        shell.note(error.message)
+        shell.fail()
+      }),
+    )
+}

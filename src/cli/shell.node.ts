@@ -7,6 +7,7 @@ import type { Command } from '@commander-js/extra-typings'
 import { type AnyCommand, exitOnClosedPipe, program, valueParser } from '../core/command-line.node.ts'
 import { ok, type Result } from '../core/result.ts'
 import { visibleLines } from '../core/visible.ts'
+import { COMMAND_PREFIX, COMMANDS, type CommandName } from './commands.ts'
 import { DEFAULT_STATE } from './dev-file.node.ts'
 import { GatewayClient, targetOf } from './gateway.node.ts'
 import { details } from './table.node.ts'
@@ -47,16 +48,21 @@ interface Globals {
   readonly json?: boolean
 }
 
-/** A program for a gateway, with `examples` if it has no subcommands. */
-export function gatewayProgram(name: string, does: string, examples: readonly string[] = []): Command {
-  const command = program(name, does, examples)
+/** A command of `weir`, with `examples` if it has no subcommands. */
+export function weirProgram(name: CommandName, examples: readonly string[] = []): Command {
+  return program(`${COMMAND_PREFIX} ${name}`, COMMANDS[name], examples)
+}
+
+/** A command for a gateway. */
+export function gatewayProgram(name: CommandName, examples: readonly string[] = []): Command {
+  const command = weirProgram(name, examples)
   command
-    .option('--url <url>', 'gateway URL (default: the running "npm start")', valueParser(UrlValue))
+    .option('--url <url>', 'gateway URL (default: the running "npx weir demo")', valueParser(UrlValue))
     .option(
       '--token <token>',
       'ADMIN_TOKEN of the gateway; prefer the environment variable, which process lists do not show',
     )
-    .option('--state <dir>', 'state folder of "npm start"', DEFAULT_STATE)
+    .option('--state <dir>', 'state folder of "npx weir demo"', DEFAULT_STATE)
     .option('--json', 'print the response of the gateway as JSON')
   return command
 }

@@ -1,4 +1,4 @@
-// The state and the rendering of `npm run watch`: order books with depth bars, the latest fills and the result of comparisons;
+// The state and the rendering of `npx weir watch`: order books with depth bars, the latest fills and the result of comparisons;
 // or JSON lines for a pipe.
 
 import type { Step } from '../client/api.ts'

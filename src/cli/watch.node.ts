@@ -1,8 +1,9 @@
-// `npm run watch -- COIN…`: live order books in the terminal, compared with the server every 5 s. In a pipe: one JSON
+// `weir watch COIN…`: live order books in the terminal, compared with the server every 5 s. In a pipe: one JSON
 // line per second per coin, and one line per comparison. It survives gateway restarts by reading dev.json again on each
 // connect. With
 // `--from` it replays past books once.
 
+import type { Command } from '@commander-js/extra-typings'
 import type { ConnectionStatus } from '../client/api.ts'
 import { Connection } from '../client/connection.ts'
 import { DiffBooks } from '../client/diff-books.ts'
@@ -11,9 +12,10 @@ import { replayBooks } from '../client/replay-session.ts'
 import type { Endpoint } from '../client/runtime.ts'
 import { StepChecker } from '../client/step-check.ts'
 import { allFillsBody, reasonOf } from '../client/subscription.ts'
-import { commandLine, failUsage, program, valueParser } from '../core/command-line.node.ts'
+import { type AnyCommand, failUsage, valueParser } from '../core/command-line.node.ts'
 import { visible } from '../core/visible.ts'
 import { DEFAULT_STATE, readDevFile } from './dev-file.node.ts'
+import { type Shell, weirProgram } from './shell.node.ts'
 import { SpeedValue, TimeValue, UrlValue } from './values.ts'
 import { renderScreen, WatchBoard } from './watch-screen.ts'
 
@@ -24,36 +26,37 @@ const isTerminal = process.stdout.isTTY === true
 /** `hasColors` respects NO_COLOR and terminals without colors. */
 const isColored = isTerminal && process.stdout.hasColors()
 
-export const WATCH = program(
-  'npm run watch --',
-  'show live order books in the terminal, compared with the server every 5 s',
-  [
-    'BTC ETH',
-    'BTC --url https://weir.example.workers.dev',
-    'BTC --from 2026-11-23T12:00Z --to 2026-11-23T12:05Z --speed 10',
-  ],
-)
-  .argument('<coin...>', `up to ${COINS_MAX} coins`)
-  .option('--url <url>', 'gateway URL (default: the running "npm start")', valueParser(UrlValue))
-  .option(
-    '--key <key>',
-    'API key for --url (default: the environment variable WEIR_KEY, which does not appear in process lists)',
+export function watchProgram(shell: Shell): AnyCommand {
+  const command = addOptions(
+    weirProgram('watch', [
+      'BTC ETH',
+      'BTC --url https://weir.example.workers.dev',
+      'BTC --from 2026-11-23T12:00Z --to 2026-11-23T12:05Z --speed 10',
+    ]),
   )
-  .option('--from <time>', 'replay from this time', valueParser(TimeValue))
-  .option('--to <time>', 'end of the replay (default: now)', valueParser(TimeValue))
-  .option('--speed <factor>', 'replay speed, 1 to 300, or max (default: 1)', valueParser(SpeedValue))
-  .option('--state <dir>', 'state folder of "npm start"', DEFAULT_STATE)
-
-if (import.meta.main) {
-  const [words] = commandLine(WATCH).processedArgs
-  const coins = [...new Set(words)]
-  if (coins.length > COINS_MAX) failUsage(WATCH, `at most ${COINS_MAX} coins`)
-  const { from, to = Date.now(), speed = 1 } = WATCH.opts()
-  const endpoint = endpointFor(WATCH.opts(), process.env.WEIR_KEY)
-  if (from === undefined) watch(coins, endpoint)
-  else if (from > to) failUsage(WATCH, '--from must be before --to and in the past')
-  else watchReplay(coins, endpoint(), { fromTime: from, toTime: to, speed })
+  return command.action((words, options) => {
+    const coins = [...new Set(words)]
+    if (coins.length > COINS_MAX) failUsage(command, `at most ${COINS_MAX} coins`)
+    const { from, to = shell.now(), speed = 1 } = options
+    const endpoint = endpointFor(options, shell.env.WEIR_KEY)
+    if (from === undefined) watch(coins, endpoint)
+    else if (from > to) failUsage(command, '--from must be before --to and in the past')
+    else watchReplay(coins, endpoint(), { fromTime: from, toTime: to, speed })
+  })
 }
+
+const addOptions = (command: Command) =>
+  command
+    .argument('<coin...>', `up to ${COINS_MAX} coins`)
+    .option('--url <url>', 'gateway URL (default: the running "npx weir demo")', valueParser(UrlValue))
+    .option(
+      '--key <key>',
+      'API key for --url (default: the environment variable WEIR_KEY, which does not appear in process lists)',
+    )
+    .option('--from <time>', 'replay from this time', valueParser(TimeValue))
+    .option('--to <time>', 'end of the replay (default: now)', valueParser(TimeValue))
+    .option('--speed <factor>', 'replay speed, 1 to 300, or max (default: 1)', valueParser(SpeedValue))
+    .option('--state <dir>', 'state folder of "npx weir demo"', DEFAULT_STATE)
 
 function watchReplay(
   coins: readonly string[],
@@ -143,7 +146,10 @@ function followBooks(
 }
 
 /** The current endpoint, or an error message. Invariant: a key is sent only to the gateway that it was given for. */
-function endpointFor({ url, key, state }: ReturnType<typeof WATCH.opts>, envKey: string | undefined) {
+function endpointFor(
+  { url, key, state }: ReturnType<ReturnType<typeof addOptions>['opts']>,
+  envKey: string | undefined,
+) {
   return (): Endpoint | string => {
     const apiKey = key ?? envKey
     if (url !== undefined) return apiKey ? { url, key: apiKey } : '--url needs an API key. Set WEIR_KEY, or pass --key.'

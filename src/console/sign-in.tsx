@@ -202,7 +202,7 @@ function KeyForm({ isFirst }: { readonly isFirst: boolean }) {
       {isFirst && (
         <>
           <p>{SIGN_IN.noKey}</p>
-          <Snippet line="npm run admin -- key issue <account> --kind service" />
+          <Snippet line="npx weir admin key issue <account> --kind service" />
         </>
       )}
     </section>

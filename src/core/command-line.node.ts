@@ -57,7 +57,7 @@ class ProgramCommand extends Command {
 }
 
 /**
- * Creates a program. `name`: the command that starts it, such as `npm run keys --`. `examples`: the arguments of
+ * Creates a program. `name`: the command that starts it, such as `npx weir keys`. `examples`: the arguments of
  * example command lines. Subcommands have their own examples.
  */
 export function program(name: string, description: string, examples: readonly string[] = []): Command {

@@ -2,30 +2,30 @@
 
 import { createHash } from 'node:crypto'
 import { dirname, join, resolve } from 'node:path'
+import type { Command } from '@commander-js/extra-typings'
 import * as z from 'zod'
-import { program } from '../core/command-line.node.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { INVALID_TOKEN_MESSAGE, SECRET_MIN_LENGTH, TOKEN } from '../core/secret.ts'
 import { wholeNumber } from '../core/whole-number.ts'
 import type { FeederOptions } from './feeder.node.ts'
 
-/** The command. `feederOptions` validates its options together with the environment. */
-export const FEED = program('npm run feed --', 'read the files that a node writes, and send its blocks to a gateway', [
-  '--data ~/hl/data --info http://127.0.0.1:3001 --gateway https://weir.example.workers.dev',
-])
-  .option('--data <dir>', "the node's data folder (contains node_fills_by_block and others)")
-  .option('--info <url>', "the node's HTTP URL, for order-level snapshots")
-  .option('--gateway <url>', 'URL of the gateway')
-  .option(
-    '--token <token>',
-    "the gateway's FEED_TOKEN; prefer the environment variable, which process lists do not show",
-  )
-  .option('--state <dir>', 'folder for checkpoints (default: feeder, next to the data folder)')
-  .option('--chain <name>', "the gateway's CHAIN (default: hyperliquid)")
-  .option('--name <name>', "this feeder's name in /status (default: feeder- and six characters of a hash)")
-  .option('--snapshot-dir <dir>', 'folder where the node writes snapshots (default: snapshots in the state folder)')
-  .option('--verify-seconds <n>', "seconds between comparisons with the node's books (default: 600)")
-  .option('--checkpoint-seconds <n>', 'seconds between checkpoints (default: 30)')
+/** Adds the options, which `feederOptions` validates together with the environment. */
+export function addFeederOptions(command: Command): Command {
+  return command
+    .option('--data <dir>', "the node's data folder (contains node_fills_by_block and others)")
+    .option('--info <url>', "the node's HTTP URL, for order-level snapshots")
+    .option('--gateway <url>', 'URL of the gateway')
+    .option(
+      '--token <token>',
+      "the gateway's FEED_TOKEN; prefer the environment variable, which process lists do not show",
+    )
+    .option('--state <dir>', 'folder for checkpoints (default: feeder, next to the data folder)')
+    .option('--chain <name>', "the gateway's CHAIN (default: hyperliquid)")
+    .option('--name <name>', "this feeder's name in /status (default: feeder- and six characters of a hash)")
+    .option('--snapshot-dir <dir>', 'folder where the node writes snapshots (default: snapshots in the state folder)')
+    .option('--verify-seconds <n>', "seconds between comparisons with the node's books (default: 600)")
+    .option('--checkpoint-seconds <n>', 'seconds between checkpoints (default: 30)') as Command
+}
 
 const addressOption = (protocol: RegExp, example: string) =>
   z.url({ protocol, error: `must be a URL such as ${example}` })

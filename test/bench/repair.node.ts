@@ -1,4 +1,4 @@
-// Measures `npm run repair` at the exchange's size: how fast the blocks of a gap come into the archive from a node's folder
+// Measures `npx weir repair` at the exchange's size: how fast the blocks of a gap come into the archive from a node's folder
 // and from the segments of another archive, and what the clients of the live path notice of it.
 
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -102,7 +102,7 @@ function noticedLines(without: readonly number[], during: readonly number[]): Li
 /** Seconds that the program needs for the gap, with its start. */
 async function repair(world: World, source: string, missing: number): Promise<number> {
   const startMs = performance.now()
-  const program = run('cli/repair.node.ts', ['--url', world.url, '--once', '--min-age', '0', `copy=${source}`], {
+  const program = run('repair', ['--url', world.url, '--once', '--min-age', '0', `copy=${source}`], {
     ADMIN_TOKEN,
   })
   // It runs on another machine.

@@ -51,7 +51,7 @@ const CASES: readonly (readonly [what: string, (typeof FEED_STATES)[number], obj
   ['it left', 'link_down', place, [gone], /"a" ended at 1970-.*\(it broke\)/],
   ['two left', 'link_down', still, [gone, { ...gone, name: 'b', endedMs: NOW }], /"b" ended/],
   ['too much waits for the archive', 'archive_full', { ...place, isFull: true }, [feeder], /R2 or D1/],
-  ['none was there', 'no_feeder', still, [], /npm run feed/],
+  ['none was there', 'no_feeder', still, [], /npx weir feed/],
 ]
 
 describe('the feed', () => {

@@ -44,7 +44,7 @@ export function useProduct(): void {
     if (!isMissing && !browser.isConnected()) browser = (await openBrowser()) as Browser
     folder = scratch()
     state = join(folder.path, 'state')
-    launch = run('cli/launch/main.node.ts', ['--state', state, '--json', ...SLOW_BLOCKS], { PORT: '0' })
+    launch = run('demo', ['--state', state, '--json', ...SLOW_BLOCKS], { PORT: '0' })
     Object.assign(dev, JSON.parse(await launch.line((line) => line.startsWith('{'), 60_000)))
     dev.gateway = new Gateway(dev.url, dev.admin_token)
   }, 90_000)

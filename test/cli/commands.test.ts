@@ -4,15 +4,15 @@ import { expect, it, test } from 'vitest'
 import { adminProgram } from '../../src/cli/admin.node.ts'
 import { progressMeter } from '../../src/cli/backfill/progress-meter.node.ts'
 import { backfillProgram } from '../../src/cli/backfill.node.ts'
-import { exportProgram } from '../../src/cli/export.node.ts'
+import { booksProgram } from '../../src/cli/books.node.ts'
 import { keysProgram } from '../../src/cli/keys.node.ts'
 import { payProgram } from '../../src/cli/pay.node.ts'
-import { REPLAY } from '../../src/cli/replay.node.ts'
+import { replayProgram } from '../../src/cli/replay.node.ts'
 import type { Shell } from '../../src/cli/shell.node.ts'
-import { WATCH } from '../../src/cli/watch.node.ts'
+import { watchProgram } from '../../src/cli/watch.node.ts'
 import { type AnyCommand, examplesOf } from '../../src/core/command-line.node.ts'
-import { DEVNET } from '../../src/devnet/main.node.ts'
-import { FEED } from '../../src/feeder/feeder-options.node.ts'
+import { devnetProgram } from '../../src/devnet/devnet.node.ts'
+import { feedProgram } from '../../src/feeder/feed.node.ts'
 import { say } from './stub.ts'
 
 const NOWHERE: Shell = { env: {}, now: () => 0, wait: async () => {}, print: () => {}, note: () => {}, fail: () => {} }
@@ -21,12 +21,12 @@ const PROGRAMS = [
   adminProgram(NOWHERE),
   keysProgram(NOWHERE),
   backfill,
-  exportProgram(NOWHERE),
+  booksProgram(NOWHERE),
   payProgram(NOWHERE),
-  WATCH,
-  REPLAY,
-  FEED,
-  DEVNET,
+  watchProgram(NOWHERE),
+  replayProgram(NOWHERE),
+  feedProgram('npx weir feed'),
+  devnetProgram('npx weir devnet'),
 ] as unknown as AnyCommand[]
 
 const within = (command: AnyCommand): AnyCommand[] => [command, ...command.commands.flatMap(within)]
@@ -68,5 +68,5 @@ test('an option of a different command is rejected by name', async () => {
   const { out, notes, failed } = await say(keysProgram, 'list --credits 5')
   expect([out, failed]).toEqual([[], true])
   expect(notes.join('')).toContain("unknown option '--credits'")
-  expect(notes.join('')).toContain('Usage: npm run keys -- list [options] [account]')
+  expect(notes.join('')).toContain('Usage: npx weir keys list [options] [account]')
 })

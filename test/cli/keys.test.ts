@@ -88,7 +88,7 @@ describe('keys create', () => {
   it('rejects credits for an existing account, and adds neither key nor credits', async () => {
     const { out, notes, failed } = await keys('create', '--account', 'demo', '--credits', '5')
     expect([out, failed]).toEqual([[], true])
-    expect(notes[0]).toContain('npm run admin -- account grant demo 5 --id')
+    expect(notes[0]).toContain('npx weir admin account grant demo 5 --id')
     expect(calls()).toEqual(['GET /admin/accounts/demo'])
   })
 
@@ -148,7 +148,7 @@ describe('keys', () => {
       const { out, notes } = await say(keysProgram, ['list', '--state', state], { ADMIN_TOKEN: 'of another' })
       return [...out, ...notes].join('\n')
     }
-    expect(await here()).toMatch(/npm start/)
+    expect(await here()).toMatch(/npx weir demo/)
     const tokens = {
       service_key: 'cqs_S',
       admin_token: 'from-the-file',
@@ -167,9 +167,9 @@ describe('keys', () => {
     await writeFile(join(state, 'dev.json'), JSON.stringify({ ...dev, url: 'http://127.0.0.1:1' }))
     expect(await here()).toContain('http://127.0.0.1:1 (bad port)')
     await writeFile(join(state, 'dev.json'), JSON.stringify({ ...dev, pids: {} }))
-    expect(readDevFile(state)).toMatchObject({ ok: false, error: expect.stringContaining('npm start') })
+    expect(readDevFile(state)).toMatchObject({ ok: false, error: expect.stringContaining('npx weir demo') })
     const nothing = await say(keysProgram, ['env', '--state', state], {})
-    expect([nothing.out, nothing.notes[0]]).toEqual([[], expect.stringMatching(/npm start/)])
+    expect([nothing.out, nothing.notes[0]]).toEqual([[], expect.stringMatching(/npx weir demo/)])
     await writeFile(join(state, 'dev.json'), '{')
     expect(readDevFile(state)).toMatchObject({ ok: false, error: expect.stringContaining('damaged') })
   })

@@ -82,7 +82,7 @@ describe('an error', () => {
     ['new_secret: must be true', '--new-secret: must be true'],
     ['body: must be an object', 'body: must be an object'],
     ['This account does not exist.', 'This account does not exist.'],
-    ['x; GET /admin/plans lists them', 'x; "npm run admin -- plan list" lists them'],
+    ['x; GET /admin/plans lists them', 'x; "npx weir admin plan list" lists them'],
   ])('%j is %j', (said, here) => {
     expect(withOptionNames(said, taken)).toBe(here)
   })
@@ -106,7 +106,7 @@ describe('an error', () => {
   })
 
   it.each([
-    ['ECONNREFUSED', true, '"npm start"'],
+    ['ECONNREFUSED', true, '"npx weir demo"'],
     ['ENOTFOUND', false, '--url'],
     ['TimeoutError', false, 'in time'],
     ['UND_ERR_SOCKET', false, 'may have been executed'],

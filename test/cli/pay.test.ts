@@ -1,4 +1,4 @@
-// `npm run pay` against a stand-in for a gateway that takes payments.
+// `npx weir pay` against a stand-in for a gateway that takes payments.
 
 import type { IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
@@ -135,7 +135,7 @@ it('prints the key of bought credits alone', async () => {
   expect(seen.at(-1)?.call).toBe('POST /x402/credits?usd=5')
   bodies = { '/x402/credits': { credits: '5000', key: null, hint: 'The account has a key.' } }
   const again = await pay(['credits', '5'])
-  expect([again.out, again.notes[1]]).toEqual([[], 'The account has a key. Or use "npm run pay -- key".'])
+  expect([again.out, again.notes[1]]).toEqual([[], 'The account has a key. Or use "npx weir pay key".'])
   price = { ...PRICE, amount: '5000001' }
   expect((await pay(['credits', '5'])).failed).toBe(true)
 })

@@ -8,19 +8,19 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { exportProgram } from '../../src/cli/export.node.ts'
+import { booksProgram } from '../../src/cli/books.node.ts'
 import { createClient } from '../../src/client/create-client.client.ts'
 import { fromScaled, toScaled } from '../../src/core/decimal.ts'
 import { STREAM_FOLDER } from '../../src/feeder/streams.ts'
 import { slippageOf } from '../../src/order-books/slippage.ts'
 import type { Levels } from '../../src/protocol/feed/block.ts'
-import { booksOf, rowsIn } from '../cli/export/parquet-books.ts'
+import { booksOf, rowsIn } from '../cli/books/parquet-books.ts'
 import { say } from '../cli/stub.ts'
 import { hashOf } from '../kit/book-hash.ts'
 import { ADMIN_TOKEN, type Exchange, type GatewayProcess, startExchange, startGateway } from '../kit/gateway.ts'
 import { type NodeBlock, nodeBlocks } from '../kit/node-blocks.ts'
 import { OrderBookReplica, type OrdersFrame } from '../kit/order-book-replica.ts'
-import { lastingPort, run, scratch } from '../kit/program.ts'
+import { lastingPort, run, runFile, scratch } from '../kit/program.ts'
 import { Socket } from '../kit/socket.ts'
 import { PYTHON, runPython } from './package/python.ts'
 
@@ -434,7 +434,7 @@ describe('the archive, before and behind the kill', () => {
     const [from, to] = await coveredTimes(own)
     const folder = scratch()
     const line = `--for parquet --coin ${COIN} --from ${from} --to ${to} --out ${folder.path} --yes`
-    const said = await say(exportProgram, line, { WEIR_URL: gateway.url, WEIR_KEY: own })
+    const said = await say(booksProgram, line, { WEIR_URL: gateway.url, WEIR_KEY: own })
     expect(said.failed, said.notes.join()).toBe(false)
     const books = new Map<number, Levels>()
     for (const name of readdirSync(join(folder.path, COIN)))
@@ -449,7 +449,7 @@ describe('the archive, before and behind the kill', () => {
   it('examples/fill-quality.ts replays the archive and fills some of its orders', async () => {
     const own = await gateway.newKey('1000')
     const env = { WEIR_URL: gateway.url, WEIR_KEY: own }
-    const program = run('../examples/fill-quality.ts', [COIN, ...(await coveredTimes(own))], env)
+    const program = runFile('examples/fill-quality.ts', [COIN, ...(await coveredTimes(own))], env)
     const lines = [
       await program.line(() => true, 60_000),
       await program.line(() => true),
@@ -470,7 +470,7 @@ describe('the archive, before and behind the kill', () => {
     const state = () => gateway.ask<State>('GET', '/history/backfill')
     const backfill = async () => {
       const line = ['--from', '0', '--url', gateway.url, dense]
-      return run('cli/backfill.node.ts', line, { ADMIN_TOKEN }).line(() => true, 60_000)
+      return run('backfill', line, { ADMIN_TOKEN }).line(() => true, 60_000)
     }
     const { from: before } = await state()
     const dense = withDenseBlocks(before.height)

@@ -195,7 +195,9 @@ played(
   'creates a key with the command of the guide, and serves and charges a call',
   async () => {
     const { ADMIN_TOKEN } = textsOf(cloudflare.current('weir'), 'secret_text')
-    const created = await run('src/cli/keys.node.ts', ['create', '--credits', '1000', '--url', WEIR], { ADMIN_TOKEN })
+    const created = await run('src/cli/main.node.ts', ['keys', 'create', '--credits', '1000', '--url', WEIR], {
+      ADMIN_TOKEN,
+    })
     expect(created.code).toBe(0)
     key = /^cqt_\w+$/m.exec(created.said)![0]
     const answer = await exchangeStatus('/info', { authorization: `Bearer ${key}` })

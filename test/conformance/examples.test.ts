@@ -10,7 +10,7 @@ import type { UserFill } from '../../src/protocol/feed/block.ts'
 import { openBrowser } from '../browser/browser.ts'
 import { cutProxy } from '../kit/cut-proxy.ts'
 import { type Exchange, startExchange, startWorld, type World } from '../kit/gateway.ts'
-import { run, runCommand } from '../kit/program.ts'
+import { runCommand, runFile } from '../kit/program.ts'
 import { Socket } from '../kit/socket.ts'
 import { PACKAGE } from './package/bundle.ts'
 
@@ -39,7 +39,7 @@ afterAll(() => exchange?.stop())
 
 describe('spread.ts', () => {
   it('prints mid price and spread of every coin, and ends on a signal', async () => {
-    const bot = run('../examples/spread.ts', ['BTC', 'ETH'], env)
+    const bot = runFile('examples/spread.ts', ['BTC', 'ETH'], env)
     for (const coin of ['BTC', 'ETH']) {
       const line = await bot.line((each) => each.startsWith(coin))
       expect(line).toMatch(/^[A-Z]+ mid \d+(\.\d+)? spread \d+(\.\d+)? \(\d+\.\d\d bp\) height \d+$/)
@@ -49,7 +49,7 @@ describe('spread.ts', () => {
   })
 
   it('ends with an error for a wrong key', async () => {
-    const bot = run('../examples/spread.ts', ['BTC'], { ...env, WEIR_KEY: 'cqt_nonsense' })
+    const bot = runFile('examples/spread.ts', ['BTC'], { ...env, WEIR_KEY: 'cqt_nonsense' })
     await expect(bot.line(() => true)).rejects.toThrow(/exit 1.*the gateway rejected the subscription: /s)
   })
 })
@@ -92,7 +92,7 @@ describe('a copy in an empty folder', () => {
         file,
         expect.stringContaining('127.0.0.1:8787'),
       ])
-    const alone = run('../examples/book.ts', ['BTC'], { WEIR_KEY: env.WEIR_KEY!, WEIR_URL: '' })
+    const alone = runFile('examples/book.ts', ['BTC'], { WEIR_KEY: env.WEIR_KEY!, WEIR_URL: '' })
     await expect(alone.line(() => true)).rejects.toThrow(/exit 2.*Usage: WEIR_URL=<url>/s)
   })
 })
@@ -100,7 +100,7 @@ describe('a copy in an empty folder', () => {
 describe('maker.ts', () => {
   it('quotes while the book is in sync, cancels otherwise, and ends on a signal', async () => {
     const proxy = await cutProxy(world.url)
-    const bot = run('../examples/maker.ts', ['BTC'], { ...env, WEIR_URL: proxy.url })
+    const bot = runFile('examples/maker.ts', ['BTC'], { ...env, WEIR_URL: proxy.url })
     const quotes = () => bot.line((line) => line.startsWith('quote: '))
     const [, bid, ask] = /^quote: ([\d.]+) ([\d.]+) at \d+$/.exec(await quotes())!
     expect(Number(bid)).toBeLessThan(Number(ask))
@@ -115,7 +115,7 @@ describe('maker.ts', () => {
   })
 
   it('ends for an unknown key', async () => {
-    const bot = run('../examples/maker.ts', ['BTC'], { ...env, WEIR_KEY: 'cqt_nonsense' })
+    const bot = runFile('examples/maker.ts', ['BTC'], { ...env, WEIR_KEY: 'cqt_nonsense' })
     expect(await bot.line(() => true)).toMatch(/^pull: /)
     await expect.poll(() => bot.process.exitCode).toBe(1)
   })
@@ -133,7 +133,7 @@ describe('copy.ts', () => {
   it('has every fill once, including those while it was offline', async () => {
     const stream = await Socket.open(`${world.ws}/ws?key=${env.WEIR_KEY}`)
     stream.send({ method: 'subscribe', subscription: { type: 'allFills' } })
-    const copies = () => run('../examples/copy.ts', [file()], env)
+    const copies = () => runFile('examples/copy.ts', [file()], env)
     const some = (line: string) => /^stored everything up to block \d+, [1-9]\d* fills added$/.test(line)
     const first = copies()
     await first.line(some)
@@ -164,7 +164,7 @@ describe('copy.ts', () => {
 
 describe('liquidations.ts', () => {
   it('watches until a signal and prints a summary', async () => {
-    const bot = run('../examples/liquidations.ts', ['0'], env)
+    const bot = runFile('examples/liquidations.ts', ['0'], env)
     await bot.line((line) => line === 'watching')
     await bot.end('SIGINT')
     expect(bot.process.exitCode).toBe(0)
@@ -180,7 +180,7 @@ describe('page.ts', () => {
       console.error(`SKIPPED: examples/page.ts: ${browser}`)
       return skip()
     }
-    const server = run('../examples/page.ts', ['BTC', '0'], env)
+    const server = runFile('examples/page.ts', ['BTC', '0'], env)
     const page = await (await browser.newContext()).newPage()
     const asked: string[] = []
     page.on('request', ((request: { url(): string }) => asked.push(request.url())) as never)
@@ -224,14 +224,14 @@ describe.skipIf(!has('curl'))('info.sh', () => {
 
 describe('chain.ts', () => {
   it('prints a token and its latest transfers', async () => {
-    const asks = run('../examples/chain.ts', ['hyperliquid', TOKEN], env)
+    const asks = runFile('examples/chain.ts', ['hyperliquid', TOKEN], env)
     expect(await asks.line(() => true)).toMatch(/^block \d+: \d+ DEVD$/)
     await expect.poll(() => asks.process.exitCode).toBe(0)
     for (const line of asks.lines.slice(1)) expect(line).toMatch(/^0x[\dA-Fa-f]{40} to 0x[\dA-Fa-f]{40}: [\d.]+ DEVD$/)
   })
 
   it('ends for a wrong key', async () => {
-    const asks = run('../examples/chain.ts', ['hyperliquid', TOKEN], { ...env, WEIR_KEY: 'cqt_nonsense' })
+    const asks = runFile('examples/chain.ts', ['hyperliquid', TOKEN], { ...env, WEIR_KEY: 'cqt_nonsense' })
     await expect(asks.line(() => true)).rejects.toThrow(/exit 1.*The API key is truncated/s)
   })
 })
@@ -241,7 +241,7 @@ describe('receive.ts', () => {
   const file = () => join(folder, 'rows.sqlite')
 
   it('stores rows of the documented pipeline once, and rejects other senders', async () => {
-    const receiver = run('../examples/receive.ts', [file(), '0'], { WEBHOOK_SECRET: secret })
+    const receiver = runFile('examples/receive.ts', [file(), '0'], { WEBHOOK_SECRET: secret })
     const url = await receiver.line((line) => line.startsWith('http'))
     const service = await world.newKey('1', { kind: 'service' })
     const page = readFileSync(join(EXAMPLES, '../docs/reference/pipelines.md'), 'utf8')

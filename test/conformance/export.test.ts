@@ -5,10 +5,10 @@ import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { exportProgram } from '../../src/cli/export.node.ts'
+import { booksProgram } from '../../src/cli/books.node.ts'
 import type { Levels } from '../../src/protocol/feed/block.ts'
-import { API_KEY, type ArchiveServer, serveArchive } from '../cli/export/archive-server.ts'
-import { record } from '../cli/export/recording.ts'
+import { API_KEY, type ArchiveServer, serveArchive } from '../cli/books/archive-server.ts'
+import { record } from '../cli/books/recording.ts'
 import { say } from '../cli/stub.ts'
 import { type DuckDb, missingDuckDb, openDuckDb } from '../duckdb/duckdb.ts'
 import { scratch } from '../kit/program.ts'
@@ -31,7 +31,7 @@ beforeAll(async () => {
   server = await serveArchive(objects)
   for (const format of ['parquet', 'hftbacktest', 'nautilus']) {
     const line = `--for ${format} --coin BTC --from 2026-11-28 --to 2026-11-28T00:05Z --out ${folder.path}/${format} --yes`
-    const said = await say(exportProgram, line, { WEIR_URL: server.url, WEIR_KEY: API_KEY })
+    const said = await say(booksProgram, line, { WEIR_URL: server.url, WEIR_KEY: API_KEY })
     expect(said.failed, said.notes.join()).toBe(false)
   }
 })

@@ -111,17 +111,14 @@ const COMMANDS: Readonly<Record<string, readonly [args: string, code: number, sa
   mutants: ['--nope', 2, UNKNOWN],
   deploy: ['--nope', 2, UNKNOWN],
   wrangler: ['--version', 0, /^\d+\.\d+\.\d+\s*$/],
-  doctor: ['--nope', 2, UNKNOWN],
-  feed: ['--nope', 2, UNKNOWN],
-  replay: ['--nope', 2, UNKNOWN],
-  devnet: ['--help', 0, /--keep-mb/],
-  keys: ['list', 1, /"npm start"/],
-  admin: ['feed status', 1, /"npm start"/],
-  pay: ['key', 1, /"npm start"/],
-  backfill: ['--from 1 src', 1, /"npm start"/],
-  repair: ['--once src=src', 1, /"npm start"/],
-  export: ['', 2, /^error: required option '--for <format>'/],
-  watch: ['BTC', 1, /"npm start"/],
+}
+
+/** Lines after `npx weir`. */
+const LINES: Readonly<Record<string, readonly [code: number, says: RegExp]>> = {
+  '--version': [0, /^\d+\.\d+\.\d+\s*$/],
+  'keys list': [1, /"npx weir demo"/],
+  'backfill --from 1 src': [1, /"npx weir demo"/],
+  'devnet --help': [0, /--keep-mb/],
 }
 
 /** Commands that other tests run in a folder of an ordinary name, most of them test/core/command-line.test.ts. */
@@ -156,6 +153,11 @@ describe('in a folder of any name, from a system’s Node', () => {
     },
   )
 
+  it.for(Object.entries(LINES))('npx weir %s', { timeout: CEILING_MS }, async ([line, [code, says]]) => {
+    const outcome = await npm(['exec', '--', 'weir', ...line.split(' ')])
+    expect(outcome).toEqual({ code, text: expect.stringMatching(says) })
+  })
+
   it(
     'npm start serves a book and the pages it names, and ends on SIGTERM',
     async () => {
@@ -185,8 +187,8 @@ async function ask(url: string, key: string, announced: string): Promise<number[
   const height = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_blockNumber' })
   const chain = fetch(`${url}/v1/hyperliquid`, { method: 'POST', headers, body: height })
   const pages = [book, chain, fetch(`${url}/docs`), fetch(`${url}/status`)]
-  const [, create = ''] = /^ {2}npm (run keys -- .+)$/m.exec(announced) ?? []
-  const { code } = await npm(create.split(' '))
+  const [, create = ''] = /^ {2}npx (weir keys .+)$/m.exec(announced) ?? []
+  const { code } = await npm(['exec', '--', ...create.split(' ')])
   return [...(await Promise.all(pages)).map(({ status }) => status), code ?? -1]
 }
 

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { freePort } from '../../src/cli/launch/processes.node.ts'
 import { docsPages } from '../../src/http/docs/site/write-docs.node.ts'
 import { SLOW_BLOCKS } from '../kit/gateway.ts'
-import { type Program, run, runCommand, scratch } from '../kit/program.ts'
+import { MAIN, type Program, run, runCommand, scratch } from '../kit/program.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const folder = scratch()
@@ -17,7 +17,7 @@ let launch: Program
 let url: string
 
 beforeAll(async () => {
-  launch = run('cli/launch/main.node.ts', ['--state', state, '--json', ...SLOW_BLOCKS], { PORT: '0' })
+  launch = run('demo', ['--state', state, '--json', ...SLOW_BLOCKS], { PORT: '0' })
   url = JSON.parse(await launch.line((line) => line.startsWith('{'), 120_000)).url
 }, 150_000)
 afterAll(async () => {
@@ -77,7 +77,7 @@ const GUIDES: Readonly<Record<string, readonly RegExp[]>> = {
 it.skipIf(missing.length > 0)(
   'code of reference pages runs in each language, stream code in TypeScript',
   async () => {
-    const key = spawnSync(process.execPath, [join(ROOT, 'src/cli/keys.node.ts'), '--state', state, 'create'], {
+    const key = spawnSync(process.execPath, [MAIN, 'keys', '--state', state, 'create'], {
       encoding: 'utf8',
     }).stdout.trim()
     const env = { WEIR_URL: url, WEIR_KEY: key }
@@ -163,11 +163,5 @@ function blocksOf(markdown: string): Block[] {
 /** Programs of this tree, on the state folder of this test. */
 function asHere(text: string): string {
   const node = `'${process.execPath}'`
-  return text
-    .replaceAll(
-      /npm run (?:-s )?(keys|admin|pay) -- /g,
-      (_, name: string) => `${node} '${ROOT}/src/cli/${name}.node.ts' --state '${state}' `,
-    )
-    .replaceAll('npm run doctor', `${node} '${ROOT}/src/cli/doctor/main.node.ts' --state '${state}'`)
-    .replaceAll('npx node', node)
+  return text.replaceAll(/npx weir (\w+)/g, `${node} '${MAIN}' $1 --state '${state}'`).replaceAll('npx node', node)
 }

@@ -11,7 +11,7 @@ import { allFillsBody } from '../../src/client/subscription.ts'
 import type { Levels, UserFill } from '../../src/protocol/feed/block.ts'
 import { Gateway } from '../kit/gateway.ts'
 import { nodeBlocks } from '../kit/node-blocks.ts'
-import { lastingPort, type Program, run, scratch } from '../kit/program.ts'
+import { lastingPort, type Program, run, runFile, scratch } from '../kit/program.ts'
 import { until } from '../kit/until.ts'
 import { stateOf } from './book-follower.ts'
 
@@ -47,7 +47,7 @@ let first: Ready
 let asking: ReturnType<typeof setInterval>
 let asked = 0
 const launch = async (): Promise<Ready> => {
-  start = run('cli/launch/main.node.ts', ['--json', '--state', state], { PORT: String(lastingPort()) })
+  start = run('demo', ['--json', '--state', state], { PORT: String(lastingPort()) })
   return JSON.parse(await start.line((line) => line.startsWith('{'))) as Ready
 }
 const now = () => JSON.parse(readFileSync(join(state, 'dev.json'), 'utf8')) as Ready
@@ -56,9 +56,9 @@ const height = async () => (await new Gateway(first.url).status().catch(() => nu
 
 beforeAll(async () => {
   first = await launch()
-  watch = run('cli/watch.node.ts', ['BTC', '--state', state])
+  watch = run('watch', ['BTC', '--state', state])
   await watch.line((line) => line.startsWith('in step BTC'))
-  follower = run('../test/conformance/book-follower.ts', COINS, { WEIR_URL: first.url, WEIR_KEY: first.key })
+  follower = runFile('test/conformance/book-follower.ts', COINS, { WEIR_URL: first.url, WEIR_KEY: first.key })
   connection = new Connection(nodeRuntime(), { endpoint: () => first })
   connection.subscribe(allFillsBody(), {
     frame: (frame) => {

@@ -1,4 +1,4 @@
-// A node that loses its files, over the built Workers: the log records a gap, `npm run repair` fills it from a copy of another
+// A node that loses its files, over the built Workers: the log records a gap, `npx weir repair` fills it from a copy of another
 // gateway's archive and from another node's files. Lists, candles, completed trades and pipelines then have what the other node
 // wrote, and order books are those of the other gateway where it has them.
 
@@ -75,7 +75,7 @@ const status = () => world.status<Status>()
 const feeder = (to = world, from = data) => {
   const state = `${folder.path}/feeder-${to === world ? 'own' : 'other'}`
   const args = ['--data', from, '--info', node, '--gateway', to.url, '--state', state]
-  const program = run('feeder/main.node.ts', args, { FEED_TOKEN })
+  const program = run('feed', args, { FEED_TOKEN })
   programs.push(program)
   return program
 }
@@ -166,7 +166,7 @@ beforeAll(async () => {
     else deliveredCandles.push(...rows)
     response.end()
   })
-  const devnet = run('devnet/main.node.ts', ['--data', data, '--port', '0', '--json'])
+  const devnet = run('devnet', ['--data', data, '--port', '0', '--json'])
   programs.push(devnet)
   node = (JSON.parse(await devnet.line((line) => line.startsWith('{'))) as { url: string }).url
   // Without the exchange as a source, lists and candles come from the archive alone.
@@ -264,7 +264,7 @@ it(
     const archivedTo = gap.from + ARCHIVED_BLOCKS - 1
     const sources = [`other=${await copyArchive(archivedTo)}`, `second=${copy}`]
     const args = ['--url', world.url, '--once', '--min-age', '0', ...sources]
-    const repair = run('cli/repair.node.ts', args, { ADMIN_TOKEN })
+    const repair = run('repair', args, { ADMIN_TOKEN })
     programs.push(repair)
     await until(() => repair.process.exitCode !== null, 'the repair does not end', WAIT)
     expect(repair.log()).toMatch(/Books of the gap \d+ to \d+ are known up to block \d+\. .*only before the gap/)

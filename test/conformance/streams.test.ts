@@ -9,7 +9,7 @@ import type { BookChange, Level, Levels } from '../../src/protocol/feed/block.ts
 import { Feeder } from '../kit/feeder.ts'
 import { fillWith } from '../kit/fills.ts'
 import { startWorld, type World } from '../kit/gateway.ts'
-import { type Program, run } from '../kit/program.ts'
+import { type Program, runFile } from '../kit/program.ts'
 import { Socket } from '../kit/socket.ts'
 import { stateOf } from './book-follower.ts'
 
@@ -376,7 +376,7 @@ describe('examples/book.ts', () => {
     seed('1.0')
     change('2.0')
     await feeder.acked(height)
-    follower = run('../test/conformance/book-follower.ts', BOTH, { WEIR_URL: world.url, WEIR_KEY: key })
+    follower = runFile('test/conformance/book-follower.ts', BOTH, { WEIR_URL: world.url, WEIR_KEY: key })
   })
   afterAll(() => follower?.end('SIGKILL'))
 

@@ -26,7 +26,7 @@ let key: string
 let metered: HttpServer
 
 async function startDevnet(name: string): Promise<string> {
-  const program = run('devnet/main.node.ts', ['--data', join(folder.path, name), '--port', '0', '--json'])
+  const program = run('devnet', ['--data', join(folder.path, name), '--port', '0', '--json'])
   devnets.push(program)
   return (JSON.parse(await program.line((line) => line.startsWith('{'))) as { url: string }).url
 }

@@ -52,7 +52,7 @@ export async function paymentRun({ minutes, seed, say }: PaymentOrder): Promise<
   const random = seededRandom(seed)
   const folder = scratch()
   const state = join(folder.path, 'state')
-  const start = run('cli/launch/main.node.ts', ['--json', '--state', state], { PORT: String(lastingPort()) })
+  const start = run('demo', ['--json', '--state', state], { PORT: String(lastingPort()) })
   try {
     const { url, admin_token: token } = JSON.parse(await start.line((line) => line.startsWith('{'))) as Ready
     const { devnet } = JSON.parse(readFileSync(join(state, 'ports.json'), 'utf8')) as { readonly devnet: number }

@@ -5,8 +5,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-
-const MAIN = join(import.meta.dirname, '../../src/devnet/main.node.ts')
+import { MAIN } from '../kit/program.ts'
 
 let folder: string
 let running: ChildProcess[]
@@ -27,7 +26,7 @@ interface Ready {
 }
 
 function launch(...args: string[]): ChildProcess {
-  const child = spawn(process.execPath, [MAIN, '--json', '--block-ms', '10', ...args], {
+  const child = spawn(process.execPath, [MAIN, 'devnet', '--json', '--block-ms', '10', ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   running.push(child)

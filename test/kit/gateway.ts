@@ -224,10 +224,10 @@ interface ExchangeOptions<G> {
 export async function startExchange<G extends Stoppable>({ gateway: start, args = () => [] }: ExchangeOptions<G>) {
   const folder = scratch()
   const data = `${folder.path}/node`
-  const devnet = run('devnet/main.node.ts', ['--data', data, '--port', '0', '--json', ...args(folder.path)])
+  const devnet = run('devnet', ['--data', data, '--port', '0', '--json', ...args(folder.path)])
   const { url: node } = JSON.parse(await devnet.line((line) => line.startsWith('{'))) as { url: string }
   const gateway = await start(node, folder.path)
-  const feeder = run('feeder/main.node.ts', ['--data', data, '--info', node, '--gateway', gateway.url], { FEED_TOKEN })
+  const feeder = run('feed', ['--data', data, '--info', node, '--gateway', gateway.url], { FEED_TOKEN })
   const key = await gateway.newKey('1000000')
   const hasBooks = async () => (await gateway.info(key, { type: 'allMids' })).ok
   await until(hasBooks, 'there are no books', { withinMs: 60_000, everyMs: 100 })

@@ -4,6 +4,7 @@ import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { CommandName } from '../../src/cli/commands.ts'
 import { childrenOf } from '../../src/cli/launch/processes.node.ts'
 
 export const ROOT = join(import.meta.dirname, '../..')
@@ -27,9 +28,17 @@ export interface Program {
 const LINE_MS = process.env.REHEARSAL ? 120_000 : 60_000
 const LAST_LINES_MS = 1_000
 
-/** Starts `node src/<file>` with arguments. */
-export function run(file: string, args: readonly string[], env: Record<string, string> = {}): Program {
-  return runCommand(process.execPath, [join(ROOT, 'src', file), ...args], env)
+/** The program of `weir`, which takes the name of a command first. */
+export const MAIN = join(ROOT, 'src/cli/main.node.ts')
+
+/** Starts `weir <name>` with arguments. */
+export function run(name: CommandName, args: readonly string[], env: Record<string, string> = {}): Program {
+  return runCommand(process.execPath, [MAIN, name, ...args], env)
+}
+
+/** Starts a TypeScript file of the repository. */
+export function runFile(file: string, args: readonly string[], env: Record<string, string> = {}): Program {
+  return runCommand(process.execPath, [join(ROOT, file), ...args], env)
 }
 
 /**

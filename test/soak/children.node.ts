@@ -2,9 +2,10 @@
 // `log` of its state.
 
 import { join } from 'node:path'
+import type { CommandName } from '../../src/cli/commands.ts'
 import { SupervisedChild } from '../../src/cli/launch/launch.node.ts'
 import { SECRETS } from '../kit/gateway.ts'
-import { ROOT } from '../kit/program.ts'
+import { MAIN, ROOT } from '../kit/program.ts'
 import { giveWay } from './machine.node.ts'
 
 const HEAP = '--max-old-space-size=1500'
@@ -20,11 +21,12 @@ export class Children {
     this.#say = say
   }
 
-  /** Starts `node src/<file>`. */
-  run(name: string, file: string, args: readonly string[]): void {
+  /** Starts `weir <command>`, or the gateway's process. */
+  run(name: string, command: CommandName | 'gateway', args: readonly string[]): void {
+    const program = command === 'gateway' ? [join(ROOT, 'src/cli/launch/gateway.node.ts')] : [MAIN, command]
     const log = join(this.#state, 'log', `${name.replaceAll(' ', '-')}.log`)
     const child = new SupervisedChild(
-      { name, args: [HEAP, join(ROOT, 'src', file), ...args], env: SECRETS, log },
+      { name, args: [HEAP, ...program, ...args], env: SECRETS, log },
       {
         onStart: (_, pid) => {
           this.#pids.set(name, pid)

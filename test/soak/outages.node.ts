@@ -1,5 +1,5 @@
 // One run of outages: a node that loses its files again and again, two feeders on two copies of the node's folder, and
-// `npm run repair` beside them. In the end, what the gateway has is compared with the exchange's own record. No other source
+// `npx weir repair` beside them. In the end, what the gateway has is compared with the exchange's own record. No other source
 // is configured, so every row that it shows is from its own archive.
 
 import { join } from 'node:path'
@@ -89,7 +89,7 @@ export async function outageSoak(order: OutageOrder): Promise<OutageFindings> {
   const children = new Children(order.state, order.say)
   const node = join(order.state, 'node')
   const size = ['--scale', order.scale, '--seed', String(order.seed), '--funding-blocks', String(order.fundingBlocks)]
-  children.run('devnet', 'devnet/main.node.ts', ['--data', node, '--port', String(port), ...size])
+  children.run('devnet', 'devnet', ['--data', node, '--port', String(port), ...size])
   const world = await startWorld({ isArchived: true, state: join(order.state, 'gateway'), port: gatewayPort })
   const run = new OutageRun(order, children, world, new Gateway(`http://127.0.0.1:${port}`))
   try {
@@ -141,7 +141,7 @@ class OutageRun {
     const isLive = async () => (await this.#status()).state === 'live'
     await until(isLive, 'the feed is not live', { withinMs: UP_MS, signal })
     const sources = Object.entries(this.#folders).map(([name, folder]) => `${name}=${folder}`)
-    this.#children.run('repair', 'cli/repair.node.ts', ['--url', this.#world.url, ...REPAIR, ...sources])
+    this.#children.run('repair', 'repair', ['--url', this.#world.url, ...REPAIR, ...sources])
     this.#timers.push(setInterval(() => void this.#look().catch(() => {}), LOOK_MS))
     this.#timers.push(setInterval(() => void this.#takeTruth().catch(() => {}), TRUTH_MS[scale]))
     const plan = outagePlan(outages, minutes * 60_000, this.#chance)
@@ -189,7 +189,7 @@ class OutageRun {
   #startFeeder(name: 'a' | 'b'): void {
     const own = ['--data', this.#folders[name], '--state', join(this.#order.state, `feeder-${name}`), '--name', name]
     const args = [...own, '--info', this.#exchange.url, '--gateway', this.#world.url]
-    this.#children.run(`feeder ${name}`, 'feeder/main.node.ts', args)
+    this.#children.run(`feeder ${name}`, 'feed', args)
   }
 
   /** Tried again while workerd restarts. */

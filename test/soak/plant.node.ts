@@ -55,9 +55,9 @@ export class Plant extends Gateway {
     )
     const plant = new Plant(state, ports, ways, say)
     const size = ['--scale', scale, '--seed', String(seed), '--funding-blocks', String(fundingBlocks)]
-    plant.#children.run('devnet', 'devnet/main.node.ts', ['--data', join(state, 'node'), '--port', devnet!, ...size])
+    plant.#children.run('devnet', 'devnet', ['--data', join(state, 'node'), '--port', devnet!, ...size])
     const own = ['--state', join(state, 'gateway'), '--port', gateway!, '--node', plant.exchange.url]
-    plant.#children.run('gateway', 'cli/launch/gateway.node.ts', [...own, '--inspector', inspector!])
+    plant.#children.run('gateway', 'gateway', [...own, '--inspector', inspector!])
     plant.#runFeeder('feeder', ways[0]!.url)
     return plant
   }
@@ -75,7 +75,7 @@ export class Plant extends Gateway {
     // Snapshots are written by devnet, and only beside its own folder.
     const node = ['--data', join(this.state, 'node'), '--info', this.exchange.url]
     const own = ['--gateway', gateway, '--state', folder, '--name', name.replace(' ', '-')]
-    this.#children.run(name, 'feeder/main.node.ts', [...node, ...own])
+    this.#children.run(name, 'feed', [...node, ...own])
   }
 
   /** By name; workerd among them while it runs. */

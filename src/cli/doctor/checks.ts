@@ -1,4 +1,4 @@
-// Turns what the doctor observed into checks, one line each: npm start and its state, node files, node HTTP, gateway and disks.
+// Turns what the doctor observed into checks, one line each: npx weir demo and its state, node files, node HTTP, gateway and disks.
 // Invariants: no message contains a token; text from nodes and gateways is shortened and stripped of control characters.
 
 import * as z from 'zod'
@@ -45,7 +45,7 @@ export const checkResults = (name: string) => ({
   fail: finding(name, 'FAIL'),
 })
 
-const START = checkResults('npm start')
+const START = checkResults('demo')
 const STATE = checkResults('state')
 const FILES = checkResults('node files')
 const NODE = checkResults('node http')
@@ -94,9 +94,10 @@ interface LaunchedProcess {
 
 export function checkLaunch({ folder, damaged, ports, processes }: LaunchFacts): Check[] {
   const broken = damaged.map((file) =>
-    START.fail(`${folder}/${file} is damaged`, 'Restore a copy, or start fresh with "npm start -- --reset".'),
+    START.fail(`${folder}/${file} is damaged`, 'Restore a copy, or start fresh with "npx weir demo --reset".'),
   )
-  if (processes === null) return [...broken, START.fail(`not running with state folder ${folder}`, 'Run "npm start".')]
+  if (processes === null)
+    return [...broken, START.fail(`not running with state folder ${folder}`, 'Run "npx weir demo".')]
   const gone = processes.filter(({ runs }) => !runs)
   const stopped = processes.filter(({ isStopped }) => isStopped)
   for (const { name, pid } of stopped) {
@@ -107,17 +108,17 @@ export function checkLaunch({ folder, damaged, ports, processes }: LaunchFacts):
   const listening = ports === null ? '' : `; ports ${ports.gateway} and ${ports.devnet} (devnet)`
   if (gone.length === 0)
     return [...broken, START.ok(`running with state folder ${folder}: ${listed(processes)}${listening}`)]
-  return [...broken, START.fail(`not running: ${listed(gone)}`, `See ${folder}/log, then run "npm start" again.`)]
+  return [...broken, START.fail(`not running: ${listed(gone)}`, `See ${folder}/log, then run "npx weir demo" again.`)]
 }
 
 const NODE_CHECKS: readonly string[] = ['node files', 'node http', 'snapshots']
 
-/** Replaces the fix if "npm start" runs the component at fault, because advice for a node's host does not apply there. */
+/** Replaces the fix if "npx weir demo" runs the component at fault, because advice for a node's host does not apply there. */
 export function withLaunchFix({ part: at, ...check }: Check, { folder, processes }: LaunchFacts): Check {
   const part = NODE_CHECKS.includes(check.name) ? 'devnet' : at
   if (part === undefined || check.state === 'ok') return check
   const process = processes?.find(({ name, runs }) => name === part && runs)
-  if (process === undefined) return { ...check, fix: 'See the "npm start" check.' }
+  if (process === undefined) return { ...check, fix: 'See the "demo" check.' }
   const { pid } = process
   return {
     ...check,
@@ -366,7 +367,7 @@ export function checkStatus({ url, status, text, atMs }: HttpFacts, chain: strin
   if (status === null)
     return GATEWAY.fail(
       `${url} does not respond: ${text}`,
-      'Check that it is deployed, or that "npm start" is running. Pass its address as --gateway.',
+      'Check that it is deployed, or that "npx weir demo" is running. Pass its address as --gateway.',
       'gateway',
     )
   const parsed = Status.safeParse(parseJson(text))
@@ -395,7 +396,7 @@ function checkLog(url: string, log: Status, chain: string, atMs: number): Check 
     return (isPassing ? GATEWAY.warn : GATEWAY.fail)(`${url} responds; the feed is ${state}`, advice, COMPONENT[state])
   }
   if (feeders.length === 0)
-    return GATEWAY.fail(`${url} responds; no feeder is connected`, 'Start one with "npm run feed".')
+    return GATEWAY.fail(`${url} responds; no feeder is connected`, 'Start one with "npx weir feed".')
   if (height === null || lagMs === null)
     return GATEWAY.warn(`${url} responds; its log has no block yet`, 'Check the output of the feeder.')
   if (!log.booksKnown)

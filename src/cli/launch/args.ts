@@ -1,4 +1,4 @@
-// The command line of `npm start` and the variables of its gateway. Invariants: the environment overrides defaults, in
+// The command line of `npx weir demo` and the variables of its gateway. Invariants: the environment overrides defaults, in
 // both Workers; an invalid value ends the start.
 
 import * as z from 'zod'

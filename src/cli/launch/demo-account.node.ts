@@ -1,4 +1,4 @@
-// Creates the demo account of `npm start` and waits until a launch is ready: the gateway responds, the demo key works, and the
+// Creates the demo account of `npx weir demo` and waits until a launch is ready: the gateway responds, the demo key works, and the
 // feed has brought an order book. Accounts and keys are created through the admin API.
 // Invariant: grants of a UTC day share one idempotency key, so that restarts grant nothing extra.
 
@@ -93,7 +93,7 @@ async function probe(url: string, key: string, signal: AbortSignal): Promise<str
 async function createDemoKeys(url: string, adminToken: string, signal: AbortSignal): Promise<Result<DemoKeys, string>> {
   const ask = adminClient(url, adminToken, signal)
   const issue = async (kind: 'api' | 'service') =>
-    IssuedKeyResponse.parse(await ask('POST', '/keys', { account: 'demo', label: 'npm start', kind })).key
+    IssuedKeyResponse.parse(await ask('POST', '/keys', { account: 'demo', label: 'weir demo', kind })).key
   try {
     await ask('PUT', '/accounts/demo', DEMO_ACCOUNT)
     return ok({ key: await issue('api'), serviceKey: await issue('service') })
@@ -127,7 +127,7 @@ async function fundLiveAccount(url: string, adminToken: string, signal: AbortSig
   await ask('PUT', `/accounts/${LIVE_ACCOUNT}`, LIVE_TERMS)
   const { keys } = KeyListResponse.parse(await ask('GET', `/keys?account=${LIVE_ACCOUNT}`))
   if (keys.every(({ revoked }) => revoked !== null))
-    await ask('POST', '/keys', { account: LIVE_ACCOUNT, label: 'npm start' })
+    await ask('POST', '/keys', { account: LIVE_ACCOUNT, label: 'weir demo' })
 }
 
 function adminClient(url: string, adminToken: string, signal: AbortSignal) {

@@ -1,10 +1,10 @@
-// Runs the gateway, live and jobs Workers in one workerd, and the SQL Worker in another, for `npm start` and for tests of restarts and
+// Runs the gateway, live and jobs Workers in one workerd, and the SQL Worker in another, for `npx weir demo` and for tests of restarts and
 // crashes. The SQL process starts with the first request, restarts after it has ended, and ends with its parent.
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, extname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   convertV4MiniflareOptions,
@@ -165,7 +165,7 @@ export interface SqlProcessInput {
   readonly state: string
 }
 
-const SQL_PROGRAM = new URL('./sql.node.ts', import.meta.url)
+const SQL_PROGRAM = new URL(`./sql.node${extname(import.meta.filename)}`, import.meta.url)
 const START_MS = 30_000
 /** Prevents a busy loop if the process ends while starting. */
 const RESTART_MS = 1_000

@@ -4,7 +4,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readFileSync, statSync, truncateSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, extname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { orFallback } from '../../core/deadline.ts'
 import { parseJson } from '../../core/json.ts'
@@ -38,7 +38,9 @@ const RESTART_FIRST_MS = 200
 const RESTART_CAP_MS = 2_000
 /** A child that lived this long counts as stable, which resets the restart delay. */
 const STABLE_MS = 5_000
-const GUARD = new URL('./guard.node.ts', import.meta.url).href
+/** Programs are TypeScript in the repository and JavaScript in the package. */
+const PROGRAM_TYPE = extname(import.meta.filename)
+const GUARD = new URL(`./guard.node${PROGRAM_TYPE}`, import.meta.url).href
 
 export class SupervisedChild {
   readonly #spec: ChildSpec
@@ -290,7 +292,7 @@ export class Launch {
     const pids: Record<string, number> = { start: process.pid, ...Object.fromEntries(this.#pids) }
     // The SQL process exists only after its first request.
     const [workerd] = childrenOf(pids.gateway ?? 0, 'workerd serve')
-    const [sql] = childrenOf(pids.gateway ?? 0, 'sql.node.ts')
+    const [sql] = childrenOf(pids.gateway ?? 0, 'sql.node')
     return { ...pids, ...(workerd && { workerd }), ...(sql && { sql }) }
   }
 
@@ -315,23 +317,27 @@ function childSpecs({ root, folder, options, ports, secrets }: LaunchContext): C
   const { ADMIN_TOKEN, FEED_TOKEN, KEY_SECRET, METRICS_TOKEN } = secrets
   const spec = (
     name: ChildName,
-    program: string,
+    program: 'main' | 'launch/gateway',
     args: readonly string[],
     env: Record<string, string> = {},
   ): ChildSpec => ({
     name,
-    args: [...(name === 'gateway' ? [] : heapOf(name, isLarge)), join(root, 'src', program), ...args],
+    args: [
+      ...(name === 'gateway' ? [] : heapOf(name, isLarge)),
+      join(root, `src/cli/${program}.node${PROGRAM_TYPE}`),
+      ...args,
+    ],
     env,
     log: folder.pathOf(`log/${name}.log`),
   })
   return [
-    spec('devnet', 'devnet/main.node.ts', [
-      ...['--data', data, '--port', String(ports.devnet), '--json'],
+    spec('devnet', 'main', [
+      ...['devnet', '--data', data, '--port', String(ports.devnet), '--json'],
       ...options.devnet,
     ]),
     spec(
       'gateway',
-      'cli/launch/gateway.node.ts',
+      'launch/gateway',
       [
         ...['--state', folder.pathOf('gateway'), '--port', String(ports.gateway), '--node', node],
         ...['--keep', String(options.keep)],
@@ -346,8 +352,8 @@ function childSpecs({ root, folder, options, ports, secrets }: LaunchContext): C
     ),
     spec(
       'feeder',
-      'feeder/main.node.ts',
-      ['--data', data, '--info', node, '--gateway', gateway, '--state', folder.pathOf('feeder')],
+      'main',
+      ['feed', '--data', data, '--info', node, '--gateway', gateway, '--state', folder.pathOf('feeder')],
       { FEED_TOKEN },
     ),
   ]

@@ -1,4 +1,4 @@
-// The messages of `npm start`: why it cannot continue, that it is ready, and state changes of its processes. Invariants: nothing
+// The messages of `npx weir demo`: why it cannot continue, that it is ready, and state changes of its processes. Invariants: nothing
 // that keys or credits depend on is recreated automatically; each change is reported once.
 
 /** A launch cannot continue; the message says why and what to do. */
@@ -17,17 +17,17 @@ export const PROBLEMS = {
   keySecretChanged: (path: string, reset: string) =>
     `The KEY_SECRET in ${path} does not match the keys of this folder, so none of them works. Restore the original file, or ${resetText(reset)}.`,
   foreignFolder: (path: string) =>
-    `${path} was not created by "npm start". Choose a different folder with --state DIR.`,
+    `${path} was not created by "npx weir demo". Choose a different folder with --state DIR.`,
   alreadyRuns: (path: string, pid: number | undefined) =>
     `Weir is already running on ${path} (process ${pid ?? 'unknown'}). Stop it first, or use a different folder with --state DIR and a different PORT.`,
   folderLost: (path: string) =>
-    `The state folder ${path} was removed or is used by another "npm start". Stopping everything.`,
+    `The state folder ${path} was removed or is used by another "npx weir demo". Stopping everything.`,
   portTaken: (port: number, code: string) =>
     code === 'EADDRINUSE'
-      ? `Port ${port} is in use. Stop the process that listens there, or choose a different port with PORT=<number> npm start.`
-      : `Port ${port} cannot be used (${code}). Choose a different port with PORT=<number> npm start.`,
+      ? `Port ${port} is in use. Stop the process that listens there, or choose a different port with PORT=<number> npx weir demo.`
+      : `Port ${port} cannot be used (${code}). Choose a different port with PORT=<number> npx weir demo.`,
   notReady: (logs: string, stateOption: string) =>
-    `Not ready after 30 s: "npm run doctor${stateOption && ` --${stateOption}`}" finds the reason, and logs are in ${logs}.`,
+    `Not ready after 30 s: "npx weir doctor${stateOption && ` --${stateOption}`}" finds the reason, and logs are in ${logs}.`,
   diskFull: (path: string) =>
     `The disk of ${path} is full. Free some space (Weir uses up to 500 MB there), or choose a different folder with --state DIR.`,
   databaseDamaged: (path: string, why: string, reset: string) =>
@@ -61,12 +61,12 @@ uses a wallet with play money.
 
   export WEIR_URL=${url} WEIR_KEY=${key} WEIR_SERVICE_KEY=${serviceKey}
   curl -s $WEIR_URL/info -H "Authorization: Bearer $WEIR_KEY" -H 'Content-Type: application/json' -d '{"type":"l2Book","coin":"BTC"}'
-  npm run watch -- BTC${stateOption}
-  npm run pay -- '{"type":"l2Book","coin":"ETH"}'${stateOption}
-  npm run keys -- create --label mine${stateOption}
+  npx weir watch BTC${stateOption}
+  npx weir pay '{"type":"l2Book","coin":"ETH"}'${stateOption}
+  npx weir keys create --label mine${stateOption}
 
 These keys belong to the account "demo" on the plan "professional". It is refilled to ${dailyCredits.toLocaleString('en')} credits each UTC day. To add more:
-  npm run admin -- account grant demo 5000 --id more-1${stateOption}
+  npx weir admin account grant demo 5000 --id more-1${stateOption}
 
 API reference with prices: ${url}/docs
 Status and data delay:     ${url}/status

@@ -70,7 +70,7 @@ export class StateFolder {
   /** A SQLite lock, which ends with the process that holds it. */
   #claim: DatabaseSync | null = null
 
-  constructor(path: string, reset = 'npm start -- --reset') {
+  constructor(path: string, reset = 'npx weir demo --reset') {
     this.path = path
     this.reset = reset
   }

@@ -60,7 +60,7 @@ export function AccountsPage({ role }: { role: StaffRole }) {
       empty={
         <>
           <p>{strings.accountsEmpty}</p>
-          <Snippet line="npm run admin -- account create acme --plan trial" />
+          <Snippet line="npx weir admin account create acme --plan trial" />
         </>
       }
       action={hasRole(role, 'owner') && plans.length > 0 && <CreateAccount plans={plans.toSorted(trialFirst)} />}
@@ -330,7 +330,7 @@ function Revoke({ of: { prefix, account, label, hash }, done }: { of: Key; done:
 const NO_KEYS = (
   <>
     <p>{strings.keysEmpty}</p>
-    <Snippet line="npm run admin -- key issue acme" />
+    <Snippet line="npx weir admin key issue acme" />
   </>
 )
 const KEY_FILTERS = [{ name: 'account', label: strings.commonAccount }]

@@ -37,7 +37,7 @@ const GRANT_LIST: List<Grant> = {
   empty: (
     <>
       <p>{strings.grantsEmpty}</p>
-      <Snippet line="npm run admin -- account grant acme 500 --id invoice-4711" />
+      <Snippet line="npx weir admin account grant acme 500 --id invoice-4711" />
     </>
   ),
 }

@@ -140,7 +140,7 @@ export function StaffPage() {
             empty={
               <>
                 <p>{staffStrings.staffEmpty}</p>
-                <Snippet line="npm run admin -- staff add kim --role support" />
+                <Snippet line="npx weir admin staff add kim --role support" />
               </>
             }
           />

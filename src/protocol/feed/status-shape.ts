@@ -160,7 +160,7 @@ const GapShape = z.object({
     z.enum(GAP_REPAIRS).nullable(),
     'whether the archive has the heights from a different source; `beyond_repair`: no source has those that are missing; null: there is no archive, or it does not know, for example because it removed blocks of that time',
     '`repaired`',
-    'run `npm run repair`',
+    'run `npx weir repair`',
   ),
   repairedFrom: describeField(z.array(z.string()), 'names of those sources, at most 20'),
 })

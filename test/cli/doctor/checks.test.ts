@@ -245,7 +245,7 @@ describe('a machine', () => {
   })
 })
 
-describe('npm start', () => {
+describe('npx weir demo', () => {
   const processes = [
     { name: 'start', pid: 1, runs: true, isStopped: false },
     { name: 'devnet', pid: 2, runs: true, isStopped: false },
@@ -272,7 +272,7 @@ describe('npm start', () => {
   })
 })
 
-it("advice for a node's host is replaced if npm start runs the component at fault", () => {
+it("advice for a node's host is replaced if npx weir demo runs the component at fault", () => {
   const devnet = { name: 'devnet', pid: 2, runs: true, isStopped: false }
   const facts: LaunchFacts = { folder: '/w', damaged: [], ports: null, processes: [devnet] }
   const feed = (state: string) => ({ ...answer(), text: JSON.stringify({ ...LOG, state, advice: 'Look.' }) })
@@ -280,7 +280,7 @@ it("advice for a node's host is replaced if npm start runs the component at faul
   const restart = expect.stringContaining('"kill -KILL 2"; log: /w/log/devnet.log')
   expect(fixOf(checkNode(answer({ status: null })))).toEqual(restart)
   expect(fixOf(checkStatus(feed('node_still'), 'c'))).toEqual(restart)
-  expect(fixOf(checkStatus(feed('feeder_silent'), 'c'))).toContain('"npm start"')
+  expect(fixOf(checkStatus(feed('feeder_silent'), 'c'))).toContain('"demo"')
   expect(fixOf(checkStatus(feed('conflict'), 'c'))).toBe('Look.')
   expect(withLaunchFix(checkStatus(feed('live'), 'c'), facts)).toEqual(checkStatus(feed('live'), 'c'))
   const [refused] = checkToken('admin token', answer({ status: 500 }))

@@ -1,4 +1,4 @@
-// `npm run doctor` as a program, against a stand-in for node and gateway: what it asks, what it leaves behind, how it ends.
+// `npx weir doctor` as a program, against a stand-in for node and gateway: what it asks, what it leaves behind, how it ends.
 
 import { execFile } from 'node:child_process'
 import { appendFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type HttpServer, startServer } from '../../kit/http-server.ts'
+import { MAIN } from '../../kit/program.ts'
 
-const MAIN = join(import.meta.dirname, '../../../src/cli/doctor/main.node.ts')
 const TOKEN = 'the-one-feed-token-that-the-stand-in-for-a-gateway-takes'
 let server: HttpServer
 let url: string
@@ -63,7 +63,7 @@ function answer(
 function doctor(args: readonly string[], FEED_TOKEN = TOKEN): Promise<{ code: number; out: string; lines: string[] }> {
   const env = { ...process.env, FEED_TOKEN, ADMIN_TOKEN: '' }
   return new Promise((resolve) => {
-    execFile(process.execPath, [MAIN, ...args], { env }, (error, out, said) =>
+    execFile(process.execPath, [MAIN, 'doctor', ...args], { env }, (error, out, said) =>
       resolve({ code: error ? Number(error.code) : 0, out: out + said, lines: out.trim().split('\n') }),
     )
   })
@@ -102,7 +102,7 @@ it.each(['a-secret\nof-two-lines', 'a-secret\r\nof-windows', 'a-secret—copied-
   },
 )
 
-it('names files of npm start that are invalid or unreadable', async () => {
+it('names files of npx weir demo that are invalid or unreadable', async () => {
   const state = join(folder, 'odd')
   mkdirSync(join(state, 'secrets.json'), { recursive: true })
   const ran = {
@@ -123,7 +123,7 @@ it('names files of npm start that are invalid or unreadable', async () => {
   ])
 })
 
-it('checks the state folder of npm start', async () => {
+it('checks the state folder of npx weir demo', async () => {
   const state = join(folder, 'state')
   mkdirSync(state)
   const ran = {
@@ -138,14 +138,14 @@ it('checks the state folder of npm start', async () => {
   writeFileSync(join(state, 'dev.json'), JSON.stringify({ ...ran, pids: {} }))
   writeFileSync(join(state, 'ports.json'), '{')
   const stopped = await doctor(['--state', state])
-  expect([stopped.code, states(stopped.lines)]).toEqual([1, ['FAIL npm start', 'FAIL npm start']])
+  expect([stopped.code, states(stopped.lines)]).toEqual([1, ['FAIL demo', 'FAIL demo']])
   expect(stopped.lines[0]).toContain('ports.json is damaged')
   writeFileSync(join(state, 'ports.json'), '{"gateway":1,"devnet":2}')
   const secrets = Object.fromEntries(['ADMIN_TOKEN', 'FEED_TOKEN', 'KEY_SECRET'].map((name) => [name, 'a'.repeat(32)]))
   const tokens = { ...secrets, key: 'cqt_', serviceKey: 'cqs_' }
   writeFileSync(join(state, 'secrets.json'), JSON.stringify(tokens))
   const gone = await doctor(['--state', state])
-  expect([gone.code, states(gone.lines)]).toEqual([1, ['FAIL npm start', 'FAIL state']])
+  expect([gone.code, states(gone.lines)]).toEqual([1, ['FAIL demo', 'FAIL state']])
   expect(gone.lines[1]).toMatch(/databases of accounts and keys/)
   for (const part of ['d1', 'do/weir-live-CreditMeter']) {
     mkdirSync(join(state, 'gateway/v3', part), { recursive: true })
@@ -154,7 +154,7 @@ it('checks the state folder of npm start', async () => {
   expect(states((await doctor(['--state', state])).lines)).toContain('ok state')
   writeFileSync(join(state, 'dev.json'), JSON.stringify({ ...ran, pids: { start: process.pid, feeder: 2 ** 22 + 1 } }))
   const { lines } = await doctor(['--state', state])
-  expect(lines).toContainEqual(expect.stringMatching(/^FAIL +npm start +not running: feeder 4194305\. See .*log/))
+  expect(lines).toContainEqual(expect.stringMatching(/^FAIL +npx weir demo +not running: feeder 4194305\. See .*log/))
 })
 
 it.each(['nonsense', 'http://me:secret@127.0.0.1:1'])('rejects an invalid address (%s)', async (address) => {

@@ -69,7 +69,7 @@ test('every command of package.json begins with it', () => {
     scripts: Record<string, string>
   }
   const commands = Object.keys(scripts).filter((name) => !name.startsWith('pre'))
-  expect(commands).toContain('feed')
+  expect(commands).toContain('bench')
   for (const name of commands) expect([name, scripts[`pre${name}`]]).toEqual([name, 'node scripts/install.mjs'])
 })
 

@@ -1,4 +1,4 @@
-// `npm start` where it must not go on: it says why in a sentence, has started nothing and lets the folder go.
+// `npx weir demo` where it must not go on: it says why in a sentence, has started nothing and lets the folder go.
 
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -7,10 +7,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { StateFolder } from '../../../src/cli/launch/state-folder.node.ts'
+import { MAIN } from '../../kit/program.ts'
 
-const MAIN = join(import.meta.dirname, '../../../src/cli/launch/main.node.ts')
 const AFRESH =
-  "start fresh with \"npm start -- --state '[^']*my weir é' --reset\", which invalidates every key issued here\\.\n$"
+  "start fresh with \"npx weir demo --state '[^']*my weir é' --reset\", which invalidates every key issued here\\.\n$"
 
 let state = ''
 beforeEach(() => {
@@ -28,7 +28,7 @@ function start(port: string, ...more: string[]) {
 }
 
 function startIn(environment: NodeJS.ProcessEnv, ...more: string[]): Promise<{ code: number | null; said: string }> {
-  const child = spawn(process.execPath, [MAIN, '--json', '--state', state, ...more], {
+  const child = spawn(process.execPath, [MAIN, 'demo', '--json', '--state', state, ...more], {
     env: { ...process.env, ...environment },
   })
   let said = ''

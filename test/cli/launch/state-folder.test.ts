@@ -68,7 +68,7 @@ test('a reset keeps foreign files', () => {
 test.each(['node', 'log'])('a folder with a foreign subfolder %s is rejected and stays unchanged', (name) => {
   mkdirSync(join(path, name))
   writeFileSync(join(path, name, 'mine.txt'), '')
-  expect(() => new StateFolder(path).prepare()).toThrow(`${join(path, name)} was not created by "npm start"`)
+  expect(() => new StateFolder(path).prepare()).toThrow(`${join(path, name)} was not created by "npx weir demo"`)
   expect(readdirSync(path)).toEqual([name])
   rmSync(join(path, name, 'mine.txt'))
   new StateFolder(path).prepare()

@@ -1,4 +1,4 @@
-// `npm run repair` from a folder with a copy of another archive, against a gateway in memory: books come with the blocks.
+// `npx weir repair` from a folder with a copy of another archive, against a gateway in memory: books come with the blocks.
 
 import { createHash } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'

@@ -429,7 +429,7 @@ class Target {
   }
 }
 
-describe('npm run repair -- --once', () => {
+describe('npx weir repair --once', () => {
   const folder = scratch()
   let target: Target
   let server: HttpServer

@@ -206,7 +206,7 @@ function endpointPage(operation: Operation): Page {
       `## Example\n\n${body && !isPacked(body) ? `Request body:\n\n${block('json', jsonText(body.example))}\n\n` : ''}${responseExamples(operation)}`,
       !body || !isPacked(body)
         ? `## Code\n\n${codeBlocks(callSamples(method, examplePath(operation), body?.example, secret))}`
-        : '## Code\n\n`npm run backfill` and `npm run repair` send this request: [Import older blocks](/docs/operators/guides/import-older-blocks).',
+        : '## Code\n\n`npx weir backfill` and `npx weir repair` send this request: [Import older blocks](/docs/operators/guides/import-older-blocks).',
       `## Response\n\n${responseTables(operation)}`,
       `## Errors\n\nRejected requests are free, with the body \`{"error":true,"error_message","error_code"}\`.\n\n${table(
         ['Status', 'Cause'],

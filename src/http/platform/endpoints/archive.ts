@@ -221,7 +221,7 @@ const recordRepairAttempt = defineEndpoint({
   id: 'recordRepairAttempt',
   route: 'POST /admin/history/attempts',
   summary: 'Record that a source could not fill a gap',
-  description: '`npm run repair` records its attempts, so that every program and page knows them.',
+  description: '`npx weir repair` records its attempts, so that every program and page knows them.',
   body: {
     schema: z.strictObject({
       from: Height.describe('First missing height of the gap'),

@@ -1,13 +1,15 @@
-// `npm start`: builds all Workers and runs devnet, gateway and feeder on one state folder until Ctrl-C. With `--json` standard
+// `weir demo`, which `npm start` runs: builds all Workers and runs devnet, gateway and feeder on one state folder until Ctrl-C. With `--json` standard
 // output is exactly one line, printed when ready; everything else goes to standard error.
 
 import { spawn } from 'node:child_process'
 import { join, resolve } from 'node:path'
-import { commandLine, failUsage, program, valueParser, withHint } from '../../core/command-line.node.ts'
+import type { Command } from '@commander-js/extra-typings'
+import { type AnyCommand, failUsage, valueParser, withHint } from '../../core/command-line.node.ts'
 import { wholeNumber } from '../../core/whole-number.ts'
+import { COMMAND_PREFIX } from '../commands.ts'
 import { DEFAULT_STATE } from '../dev-file.node.ts'
-import { DEFAULT_KEEP_MB, type LaunchOptions, launchOptions, ScaleName } from './args.ts'
-import { build } from './build.node.ts'
+import { weirProgram } from '../shell.node.ts'
+import { DEFAULT_KEEP_MB, type LaunchArgs, type LaunchOptions, launchOptions, ScaleName } from './args.ts'
 import { DAILY_CREDITS, waitUntilReady } from './demo-account.node.ts'
 import { Launch } from './launch.node.ts'
 import { announce, LaunchError, PROBLEMS } from './messages.ts'
@@ -19,24 +21,32 @@ const NPM_POLL_MS = 500
 /** A start takes a few seconds; the first start takes slightly longer. */
 const LATE_MS = 30_000
 
-const START = program(
-  'npm start --',
-  'run all of Weir on a simulated exchange; environment variables: PORT (8787), RPC_CHAINS, PIPELINE_PRIVATE, TRUST_PROXY, X402',
-  ['', '--reset --seed 7'],
-)
-  .option('--state <dir>', 'state folder', DEFAULT_STATE)
-  .option('--reset', 'delete all state and start fresh')
-  .option('--open', 'open the live page in a browser')
-  .option('--json', 'print one line of JSON when ready')
-  .option('--seed <n>', 'random seed of the simulated exchange', valueParser(wholeNumber(0, 999_999_999)))
-  .option('--block-ms <n>', 'milliseconds between blocks', valueParser(wholeNumber(1, 60_000)))
-  .option('--scale <name>', 'size of the exchange: small or mainnet', valueParser(ScaleName))
-  .option(
-    '--keep <mb>',
-    `archive size in MB; older data is removed (default: ${DEFAULT_KEEP_MB})`,
-    valueParser(wholeNumber(1, 1_000_000)),
-  )
-withHint(START, /--port|too many arguments/, 'set the port as a variable: PORT=8788 npm start')
+/** Updates the built Workers and returns whether anything was built. Installed packages contain them. */
+export type Build = () => Promise<boolean>
+
+export function demoProgram(build: Build): AnyCommand {
+  const command = addOptions(weirProgram('demo', ['', '--reset --seed 7']))
+  command.addHelpText('after', `\nEnvironment variables: ${VARIABLES.join(', ')}`)
+  withHint(command, /--port|too many arguments/, `set the port as a variable: PORT=8788 ${COMMAND_PREFIX} demo`)
+  return command.action((args) => demo(args, build, command))
+}
+
+const VARIABLES = ['PORT (8787)', 'RPC_CHAINS', 'PIPELINE_PRIVATE', 'TRUST_PROXY', 'X402']
+
+const addOptions = (command: Command) =>
+  command
+    .option('--state <dir>', 'state folder', DEFAULT_STATE)
+    .option('--reset', 'delete all state and start fresh')
+    .option('--open', 'open the live page in a browser')
+    .option('--json', 'print one line of JSON when ready')
+    .option('--seed <n>', 'random seed of the simulated exchange', valueParser(wholeNumber(0, 999_999_999)))
+    .option('--block-ms <n>', 'milliseconds between blocks', valueParser(wholeNumber(1, 60_000)))
+    .option('--scale <name>', 'size of the exchange: small or mainnet', valueParser(ScaleName))
+    .option(
+      '--keep <mb>',
+      `archive size in MB; older data is removed (default: ${DEFAULT_KEEP_MB})`,
+      valueParser(wholeNumber(1, 1_000_000)),
+    )
 
 const log = (line: string) => process.stderr.write(`${line}\n`)
 
@@ -45,14 +55,12 @@ function exitWith(sentence: string): never {
   process.exit(1)
 }
 
-await main()
-
-async function main(): Promise<void> {
-  const parsed = launchOptions(commandLine(START).opts(), process.env)
-  if (!parsed.ok) failUsage(START, parsed.error)
+async function demo(args: LaunchArgs, build: Build, command: AnyCommand): Promise<void> {
+  const parsed = launchOptions(args, process.env)
+  if (!parsed.ok) failUsage(command, parsed.error)
   const options = parsed.value
   const { stateOption } = options
-  const folder = new StateFolder(resolve(root, options.state), `npm start --${stateOption} --reset`)
+  const folder = new StateFolder(resolve(options.state), `${COMMAND_PREFIX} demo${stateOption} --reset`)
   await claim(folder, options).catch((error) => exitWith(errorText(error, folder)))
   const { ports, secrets } = await readFolder(folder, options).catch((error) => {
     folder.removeLock()
@@ -63,7 +71,7 @@ async function main(): Promise<void> {
 
   launch.start('devnet')
   try {
-    if (await build(root)) log('Built all Workers.')
+    if (await build()) log('Built all Workers.')
   } catch (error) {
     // An interrupted build is not a failure.
     if (stopping.aborted) return

@@ -1,12 +1,13 @@
-// `npm run doctor`: checks a node's host or a running `npm start`, and prints one line per check with what to do. Exits with 1 if
+// `weir doctor`: checks a node's host or a running `npx weir demo`, and prints one line per check with what to do. Exits with 1 if
 // any check fails. Tokens come from the environment or dev.json and are never printed.
 
 import { access, constants, mkdir, readdir, rm, rmdir, stat, statfs } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Command } from '@commander-js/extra-typings'
 import * as z from 'zod'
 import { readBoundedText } from '../../core/bounded-text.ts'
-import { commandLine, program, valueParser } from '../../core/command-line.node.ts'
+import { type AnyCommand, valueParser } from '../../core/command-line.node.ts'
 import { orFallback } from '../../core/deadline.ts'
 import { TOKEN } from '../../core/secret.ts'
 import { after } from '../../core/timers.client.ts'
@@ -18,6 +19,7 @@ import { stateOption } from '../launch/args.ts'
 import { LaunchError } from '../launch/messages.ts'
 import { processInfo } from '../launch/processes.node.ts'
 import { checkDatabases, isDamaged, StateFolder } from '../launch/state-folder.node.ts'
+import { type Shell, weirProgram } from '../shell.node.ts'
 import {
   type Check,
   checkDisk,
@@ -109,7 +111,7 @@ export async function readDisks(folders: readonly string[]): Promise<Omit<DiskFa
   return [...disks.values()]
 }
 
-/** `stateDir` is the value of the option --state of `npm start`. */
+/** `stateDir` is the value of the option --state of `npx weir demo`. */
 export function readLaunch(stateDir: string): LaunchFacts {
   const folder = new StateFolder(dirname(devFilePath(stateDir)))
   const dev = readDevFile(stateDir)
@@ -131,7 +133,7 @@ export function readLaunch(stateDir: string): LaunchFacts {
  * one, because workerd has the databases open.
  */
 export function readStoredState(stateDir: string): 'whole' | LaunchError | null {
-  const folder = new StateFolder(dirname(devFilePath(stateDir)), `npm start --${stateOption(stateDir)} --reset`)
+  const folder = new StateFolder(dirname(devFilePath(stateDir)), `npx weir demo${stateOption(stateDir)} --reset`)
   try {
     if (folder.isLocked()) return null
     const secrets = folder.readSecrets()
@@ -193,23 +195,35 @@ const Url = z
   .url({ protocol: /^(?:https?|wss?)$/, error: URL_MESSAGE })
   .regex(/^\w+:\/\/[^/?#@\\]+(?:[/?#]|$)/, URL_MESSAGE)
 
-const DOCTOR = program(
-  'npm run doctor --',
-  'check a running "npm start", or the parts of a node\'s host that the options name',
-  ['', '--data ~/hl/data --info http://127.0.0.1:3001 --gateway https://weir.example.workers.dev'],
-)
-  .option('--data <dir>', 'data folder of the node')
-  .option('--info <url>', 'HTTP address of the node', valueParser(Url))
-  .option(
-    '--gateway <url>',
-    'gateway that receives the blocks; its FEED_TOKEN, ADMIN_TOKEN and METRICS_TOKEN are read from the environment',
-    valueParser(Url),
-  )
-  .option('--state <dir>', 'state folder of "npm start", or of the feeder')
-  .option('--snapshot-dir <dir>', 'snapshot folder of "npm run feed"')
-  .option('--chain <name>', 'CHAIN of the gateway (default: hyperliquid)')
-  .option('--json', 'print one line of JSON')
-const values = commandLine(DOCTOR).opts()
+export function doctorProgram(shell: Shell): AnyCommand {
+  return addOptions(
+    weirProgram('doctor', [
+      '',
+      '--data ~/hl/data --info http://127.0.0.1:3001 --gateway https://weir.example.workers.dev',
+    ]),
+  ).action(async (options) => {
+    const checks = await runChecks(options)
+    if (options.json) shell.print(JSON.stringify({ checks }))
+    else for (const check of checks) shell.print(checkLine(check))
+    // A pending read of a hanging disk would keep the process alive.
+    process.exit(checks.some(({ state }) => state === 'FAIL') ? 1 : 0)
+  })
+}
+
+const addOptions = (command: Command) =>
+  command
+    .option('--data <dir>', 'data folder of the node')
+    .option('--info <url>', 'HTTP address of the node', valueParser(Url))
+    .option(
+      '--gateway <url>',
+      'gateway that receives the blocks; its FEED_TOKEN, ADMIN_TOKEN and METRICS_TOKEN are read from the environment',
+      valueParser(Url),
+    )
+    .option('--state <dir>', 'state folder of "npx weir demo", or of the feeder')
+    .option('--snapshot-dir <dir>', 'snapshot folder of "npx weir feed"')
+    .option('--chain <name>', 'CHAIN of the gateway (default: hyperliquid)')
+    .option('--json', 'print one line of JSON')
+type Options = ReturnType<ReturnType<typeof addOptions>['opts']>
 
 type Target = {
   readonly [Part in 'data' | 'info' | 'gateway' | 'feederState' | 'feedToken' | 'adminToken' | 'metricsToken']?:
@@ -217,24 +231,15 @@ type Target = {
     | undefined
 }
 
-const isHost = values.data !== undefined || values.info !== undefined || values.gateway !== undefined
-const stateDir = values.state ?? DEFAULT_STATE
-const target = isHost ? hostTarget() : launchTarget()
-const checks = await runChecks(target)
-if (values.json) console.log(JSON.stringify({ checks }))
-else for (const check of checks) console.log(checkLine(check))
-// A pending read of a hanging disk would keep the process alive.
-process.exit(checks.some(({ state }) => state === 'FAIL') ? 1 : 0)
-
-function hostTarget(): Target {
+function hostTarget(values: Options): Target {
   const data = values.data === undefined ? undefined : resolve(values.data)
   const feederState = values.state ?? (data && join(dirname(data), 'feeder'))
   const { FEED_TOKEN: feedToken, ADMIN_TOKEN: adminToken, METRICS_TOKEN: metricsToken } = process.env
   return { data, info: values.info, gateway: values.gateway, feederState, feedToken, adminToken, metricsToken }
 }
 
-/** The target that `npm start` runs or ran in this folder. */
-function launchTarget(): Target {
+/** The target that `npx weir demo` runs or ran in this folder. */
+function launchTarget(stateDir: string): Target {
   const folder = new StateFolder(dirname(devFilePath(stateDir)))
   const dev = readDevFile(stateDir)
   if (!dev.ok) return {}
@@ -252,21 +257,24 @@ function launchTarget(): Target {
   }
 }
 
-async function runChecks(patient: Target): Promise<Check[]> {
+async function runChecks(options: Options): Promise<Check[]> {
+  const isHost = options.data !== undefined || options.info !== undefined || options.gateway !== undefined
+  const stateDir = options.state ?? DEFAULT_STATE
+  const patient = isHost ? hostTarget(options) : launchTarget(stateDir)
   const launch = isHost ? null : readLaunch(stateDir)
   const files = patient.data === undefined ? null : readNodeFiles(patient.data)
   const groups = await Promise.all([
-    launch === null ? [] : runLaunchChecks(launch),
+    launch === null ? [] : runLaunchChecks(launch, stateDir),
     files === null ? [] : withDeadline('node files', files.then(checkFiles)),
-    patient.info === undefined ? [] : runNodeChecks(patient, patient.info),
-    patient.gateway === undefined ? [] : runGatewayChecks(patient, patient.gateway),
-    withDeadline('disk', runDiskChecks(patient, files)),
+    patient.info === undefined ? [] : runNodeChecks(patient, patient.info, options.snapshotDir),
+    patient.gateway === undefined ? [] : runGatewayChecks(patient, patient.gateway, options.chain),
+    withDeadline('disk', runDiskChecks(patient, files, isHost)),
   ])
   const all = groups.flat()
   return launch === null ? all : all.map((check) => withLaunchFix(check, launch))
 }
 
-function runLaunchChecks(facts: LaunchFacts): Check[] {
+function runLaunchChecks(facts: LaunchFacts, stateDir: string): Check[] {
   const isOver = !facts.processes?.some(({ runs }) => runs)
   return [
     ...checkLaunch(facts),
@@ -274,15 +282,19 @@ function runLaunchChecks(facts: LaunchFacts): Check[] {
   ]
 }
 
-async function runNodeChecks({ feederState }: Target, url: string): Promise<Check[]> {
+async function runNodeChecks({ feederState }: Target, url: string, snapshotDir: string | undefined): Promise<Check[]> {
   const info = `${url.replace(/\/(?:info\/?)?$/, '')}/info`
-  const folder = values.snapshotDir ?? (feederState && join(feederState, 'snapshots'))
+  const folder = snapshotDir ?? (feederState && join(feederState, 'snapshots'))
   const status = await probe(info, { body: { type: 'exchangeStatus' } })
   if (status.status === null || folder === undefined) return [checkNode(status)]
   return [checkNode(status), checkSnapshot(await probeSnapshot(info, resolve(folder)))]
 }
 
-async function runGatewayChecks({ feedToken, adminToken, metricsToken }: Target, gateway: string): Promise<Check[]> {
+async function runGatewayChecks(
+  { feedToken, adminToken, metricsToken }: Target,
+  gateway: string,
+  chain = 'hyperliquid',
+): Promise<Check[]> {
   const at = (path: string) => new URL(path, gateway.replace(/^ws/, 'http')).href
   const [status, ...tokens] = await Promise.all([
     probe(at('/status')),
@@ -290,7 +302,7 @@ async function runGatewayChecks({ feedToken, adminToken, metricsToken }: Target,
     runTokenCheck('admin token', adminToken, at('/admin/plans')),
     runTokenCheck('metrics token', metricsToken, at('/metrics')),
   ])
-  const judged = checkStatus(status, values.chain ?? 'hyperliquid')
+  const judged = checkStatus(status, chain)
   return status.status === null ? [judged] : [judged, ...tokens.flat()]
 }
 
@@ -300,7 +312,11 @@ async function runTokenCheck(name: TokenName, token: string | undefined, url: st
   return checkToken(name, token ? await probe(url, { token }) : null)
 }
 
-async function runDiskChecks({ data, feederState }: Target, files: ReturnType<typeof readNodeFiles> | null) {
+async function runDiskChecks(
+  { data, feederState }: Target,
+  files: ReturnType<typeof readNodeFiles> | null,
+  isHost: boolean,
+) {
   const seen = await files
   const disks = await readDisks([data, feederState].filter((folder) => folder !== undefined))
   // The devnet removes old files itself.

@@ -1,22 +1,22 @@
-// `npm run export -- --for … --coin … --day …`: writes archived order books as files for backtests. Invariant: until the user has
+// `weir books --for … --coin … --day …`: writes archived order books as files for backtests. Invariant: until the user has
 // accepted the price, nothing is charged.
 
 import { resolve } from 'node:path'
 import { type Command, Option } from '@commander-js/extra-typings'
-import { program, runProgram, valueParser } from '../core/command-line.node.ts'
+import { valueParser } from '../core/command-line.node.ts'
 import { nearestName } from '../core/nearest.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { DAY_MS, HOUR_MS } from '../core/time.ts'
 import { type HistoryCost, type HistoryGateway, historyCost } from './backfill/gateway-history.node.ts'
 import { SourceError } from './backfill/read-blocks.ts'
-import { type BookFile, type CoinDay, EXPORT_FORMATS, type ExportFormat } from './export/book-file.ts'
-import { gatewayTape } from './export/gateway-tape.node.ts'
-import { checkpointSpans, HistoryTape, minuteOf, type TimeRange } from './export/history-tape.ts'
-import { nautilusFile } from './export/nautilus-file.node.ts'
-import { npzFile } from './export/npz-file.node.ts'
-import { parquetFile } from './export/parquet-file.node.ts'
-import { type WrittenFile, writeBooks } from './export/write-books.ts'
-import { processShell, type Shell } from './shell.node.ts'
+import { type BookFile, type CoinDay, EXPORT_FORMATS, type ExportFormat } from './books/book-file.ts'
+import { gatewayTape } from './books/gateway-tape.node.ts'
+import { checkpointSpans, HistoryTape, minuteOf, type TimeRange } from './books/history-tape.ts'
+import { nautilusFile } from './books/nautilus-file.node.ts'
+import { npzFile } from './books/npz-file.node.ts'
+import { parquetFile } from './books/parquet-file.node.ts'
+import { type WrittenFile, writeBooks } from './books/write-books.ts'
+import { type Shell, weirProgram } from './shell.node.ts'
 import { DayValue, TimeValue, UrlValue } from './values.ts'
 
 const MB = 1_000_000
@@ -46,8 +46,8 @@ interface Options {
   readonly yes?: true | undefined
 }
 
-export function exportProgram(shell: Shell, retryMs = RETRY_MS): Command {
-  const command = program('npm run export --', 'write archived order books as files for backtests', [
+export function booksProgram(shell: Shell, retryMs = RETRY_MS): Command {
+  const command = weirProgram('books', [
     '--for parquet --coin BTC --day 2026-11-28 --yes',
     '--for hftbacktest --coin BTC --coin ETH --from 2026-11-28T12:00Z --to 2026-11-28T14:00Z --out books',
   ])
@@ -157,5 +157,3 @@ async function priceText(
   const more = toMs > nowMs - HOUR_MS ? ' and what is archived from now on' : ''
   return `This export fetches at most ${(bytes / MB).toFixed(1)} MB for ${Math.ceil(credits)} credits, plus a checkpoint after each gap${more}.`
 }
-
-if (import.meta.main) await runProgram(exportProgram(processShell()), process.argv.slice(2))

@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type CoinEvent, HistoryTape, type TapeSource, type TimeRange } from '../../../src/cli/export/history-tape.ts'
+import { type CoinEvent, HistoryTape, type TapeSource, type TimeRange } from '../../../src/cli/books/history-tape.ts'
 import { LevelBook } from '../../../src/order-books/level-book.ts'
 import { COINS, type RecordedObject, type RecordingPlan, record } from './recording.ts'
 

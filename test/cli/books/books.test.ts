@@ -4,8 +4,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { inflateRawSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { npzFile } from '../../../src/cli/export/npz-file.node.ts'
-import { exportProgram } from '../../../src/cli/export.node.ts'
+import { npzFile } from '../../../src/cli/books/npz-file.node.ts'
+import { booksProgram } from '../../../src/cli/books.node.ts'
 import type { Levels } from '../../../src/protocol/feed/block.ts'
 import { scratch } from '../../kit/program.ts'
 import { say } from '../stub.ts'
@@ -42,7 +42,7 @@ beforeEach(() => {
 })
 
 const run = (line: string, env: Record<string, string> = {}) =>
-  say((shell) => exportProgram(shell, 1), line.split(' '), { WEIR_URL: server.url, WEIR_KEY: API_KEY, ...env })
+  say((shell) => booksProgram(shell, 1), line.split(' '), { WEIR_URL: server.url, WEIR_KEY: API_KEY, ...env })
 const filesIn = (name: string) => readdirSync(join(folder.path, name), { recursive: true, encoding: 'utf8' }).sort()
 
 describe('--for parquet', () => {

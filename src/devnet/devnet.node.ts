@@ -3,8 +3,9 @@
 
 import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
+import type { Command } from '@commander-js/extra-typings'
 import { privateKeyToAddress } from 'viem/accounts'
-import { commandLine, program, valueParser } from '../core/command-line.node.ts'
+import { type AnyCommand, program, valueParser } from '../core/command-line.node.ts'
 import { wholeNumber } from '../core/whole-number.ts'
 import { BookHashOracle } from './book-hashes.node.ts'
 import { Chain, ChainError } from './chain.node.ts'
@@ -21,32 +22,39 @@ const MAX_BURST = 3
 /** A million tokens for the demo wallet. */
 const DEMO_AMOUNT = 1_000_000n * 10n ** BigInt(DECIMALS)
 
-/** The command. */
-export const DEVNET = program('npm run devnet --', 'run only the simulated exchange', ['--data exchange --seed 7'])
-  .requiredOption('--data <dir>', "folder for the node's block files")
-  .option('--port <n>', 'HTTP port; 0 picks a free one', valueParser(wholeNumber(0, 65_535)), 3001)
-  .option('--seed <n>', 'seed of the random generator', valueParser(wholeNumber(0, 999_999_999)), DEFAULT_SEED)
-  .option('--scale <name>', 'size of the exchange: small or mainnet', valueParser(ScaleName), SMALL.name)
-  .option(
-    '--block-ms <n>',
-    'time between blocks, ms (default: small 70, mainnet 69)',
-    valueParser(wholeNumber(1, 60_000)),
-  )
-  .option(
-    '--funding-blocks <n>',
-    'blocks between fundings (default: small 857, mainnet 52,200)',
-    valueParser(wholeNumber(1, 1_000_000)),
-  )
-  .option('--keep-hours <n>', 'hours for which files are kept', valueParser(wholeNumber(1, 10_000)), 2)
-  // With a smaller limit, blocks after a checkpoint could be lost.
-  .option(
-    '--keep-mb <n>',
-    'megabytes kept per stream (default: small 64, mainnet 256)',
-    valueParser(wholeNumber(16, 1_000_000)),
-  )
-  .option('--oracle <dir>', 'folder for the hashes of changed books per block, for tests')
-  .option('--json', 'print one line of JSON when ready')
-type Options = ReturnType<typeof DEVNET.opts>
+/** `name`: the command that starts it. */
+export function devnetProgram(name: string): AnyCommand {
+  return addOptions(program(name, 'run only the simulated exchange', ['--data exchange --seed 7'])).action(
+    run,
+  ) as unknown as Command
+}
+
+const addOptions = (command: Command) =>
+  command
+    .requiredOption('--data <dir>', "folder for the node's block files")
+    .option('--port <n>', 'HTTP port; 0 picks a free one', valueParser(wholeNumber(0, 65_535)), 3001)
+    .option('--seed <n>', 'seed of the random generator', valueParser(wholeNumber(0, 999_999_999)), DEFAULT_SEED)
+    .option('--scale <name>', 'size of the exchange: small or mainnet', valueParser(ScaleName), SMALL.name)
+    .option(
+      '--block-ms <n>',
+      'time between blocks, ms (default: small 70, mainnet 69)',
+      valueParser(wholeNumber(1, 60_000)),
+    )
+    .option(
+      '--funding-blocks <n>',
+      'blocks between fundings (default: small 857, mainnet 52,200)',
+      valueParser(wholeNumber(1, 1_000_000)),
+    )
+    .option('--keep-hours <n>', 'hours for which files are kept', valueParser(wholeNumber(1, 10_000)), 2)
+    // With a smaller limit, blocks after a checkpoint could be lost.
+    .option(
+      '--keep-mb <n>',
+      'megabytes kept per stream (default: small 64, mainnet 256)',
+      valueParser(wholeNumber(16, 1_000_000)),
+    )
+    .option('--oracle <dir>', 'folder for the hashes of changed books per block, for tests')
+    .option('--json', 'print one line of JSON when ready')
+type Options = ReturnType<ReturnType<typeof addOptions>['opts']>
 
 const log = (text: string) => process.stderr.write(`devnet: ${text}\n`)
 
@@ -171,5 +179,3 @@ function pace(chain: Chain, blockMs: number, onBlock: () => void): () => void {
   let timer = setTimeout(tick, 0)
   return () => clearTimeout(timer)
 }
-
-if (import.meta.main) run(commandLine(DEVNET).opts())
