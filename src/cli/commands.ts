@@ -6,6 +6,7 @@ export const COMMAND_PREFIX = 'npx weir'
 /** Descriptions of all commands. */
 export const COMMANDS = {
   demo: 'run all of Weir on a simulated exchange',
+  serve: 'run a gateway in production on this machine',
   feed: 'read the files that a node writes, and send its blocks to a gateway',
   doctor: "check a running gateway, or the parts of a node's host that the options name",
   keys: 'manage API keys of a gateway',

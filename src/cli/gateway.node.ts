@@ -6,7 +6,7 @@ import { parseJson } from '../core/json.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { INVALID_TOKEN_MESSAGE, TOKEN } from '../core/secret.ts'
 import { visible } from '../core/visible.ts'
-import { devFilePath, readDevFile } from './dev-file.node.ts'
+import { readRunning, runningFilePath } from './running-file.node.ts'
 
 interface Target {
   readonly url: string
@@ -30,7 +30,7 @@ interface TargetOptions {
   readonly state: string
 }
 
-/** The target: `--url` with its token, or `dev.json` of `--state`. */
+/** The target: `--url` with its token, or `running.json` of `--state`. */
 export function targetOf(
   options: TargetOptions,
   env: Readonly<Record<string, string | undefined>>,
@@ -52,9 +52,9 @@ function namedTarget(
       ? ok({ url, isOwn: false, token, tokenFrom: 'from ADMIN_TOKEN in the environment' })
       : err('--url needs the admin token of that gateway. Set ADMIN_TOKEN in the environment, or pass --token.')
   }
-  const dev = readDevFile(state)
+  const dev = readRunning(state)
   if (!dev.ok) return dev
-  const own = given ?? { token: dev.value.admin_token, tokenFrom: `from ${devFilePath(state)}` }
+  const own = given ?? { token: dev.value.admin_token, tokenFrom: `from ${runningFilePath(state)}` }
   return ok({ url: dev.value.url, isOwn: true, ...own })
 }
 

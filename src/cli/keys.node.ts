@@ -6,9 +6,9 @@ import { describeCommand, valueParser, withHint } from '../core/command-line.nod
 import { err, ok, type Result } from '../core/result.ts'
 import { issueKey, keyOptions, listCommand, revokeCommand } from './account-keys.node.ts'
 import { createdText, ensureAccount } from './accounts.node.ts'
-import { type DevFile, readDevFile } from './dev-file.node.ts'
 import type { GatewayClient } from './gateway.node.ts'
 import { accountPath } from './gateway.node.ts'
+import { type RunningFile, readRunning } from './running-file.node.ts'
 import { type CommandResult, commandRunner, gatewayProgram, type Shell } from './shell.node.ts'
 import { CreditsValue, REGION_HELP } from './values.ts'
 
@@ -45,17 +45,19 @@ export function keysProgram(shell: Shell): Command {
     [''],
   ).action((_, command) => {
     const { state } = command.optsWithGlobals() as { readonly state: string }
-    const dev = readDevFile(state, 'WEIR_URL and WEIR_KEY in the environment')
-    if (dev.ok) return shell.print(exportLine(dev.value))
-    shell.note(dev.error)
+    const dev = readRunning(state, 'WEIR_URL and WEIR_KEY in the environment')
+    const line = dev.ok ? exportLine(dev.value) : dev
+    if (line.ok) return shell.print(line.value)
+    shell.note(line.error)
     shell.fail()
   })
   return keys
 }
 
 /** No value has a character that is special to a shell. */
-function exportLine({ url, key, service_key }: DevFile): string {
-  return `export WEIR_URL=${url} WEIR_KEY=${key} WEIR_SERVICE_KEY=${service_key}`
+function exportLine({ url, key, service_key }: RunningFile): Result<string, string> {
+  if (key === undefined) return err('Only "npx weir demo" has a demo key. Create a key with: npx weir keys create')
+  return ok(`export WEIR_URL=${url} WEIR_KEY=${key} WEIR_SERVICE_KEY=${service_key}`)
 }
 
 interface NewAccount {

@@ -6,8 +6,8 @@ import * as z from 'zod'
 import { describeCommand, valueParser } from '../core/command-line.node.ts'
 import { parseJson } from '../core/json.ts'
 import { err, ok, type Result } from '../core/result.ts'
-import { DEFAULT_STATE, readDevFile } from './dev-file.node.ts'
 import type { PaidResponse, PayingWallet } from './paying-wallet.node.ts'
+import { DEFAULT_STATE, readRunning } from './running-file.node.ts'
 import { type Shell, weirProgram } from './shell.node.ts'
 import { UrlValue } from './values.ts'
 
@@ -88,10 +88,11 @@ async function report(shell: Shell, act: () => Promise<Outcome>): Promise<void> 
 const failure = (note: string): Outcome => ({ text: '', notes: [note], isFailure: true })
 
 async function payerOf({ url, maxUsd, state }: Options, shell: Shell): Promise<Result<Payer, string>> {
-  const dev = url === undefined ? readDevFile(state, '--url, with WALLET_KEY in the environment') : null
+  const dev = url === undefined ? readRunning(state, '--url, with WALLET_KEY in the environment') : null
   if (dev?.ok === false) return dev
   const secret = shell.env.WALLET_KEY || dev?.value.wallet_key
-  if (secret === undefined) return err('--url needs a wallet. Set WALLET_KEY in the environment to its private key.')
+  if (secret === undefined)
+    return err('This gateway needs a wallet. Set WALLET_KEY in the environment to its private key.')
   const parsed = WalletKey.safeParse(secret)
   if (!parsed.success) return err('WALLET_KEY must be a private key: "0x" and 64 hex digits.')
   const { PayingWallet } = await import('./paying-wallet.node.ts')

@@ -8,8 +8,8 @@ import { type AnyCommand, exitOnClosedPipe, program, valueParser } from '../core
 import { ok, type Result } from '../core/result.ts'
 import { visibleLines } from '../core/visible.ts'
 import { COMMAND_PREFIX, COMMANDS, type CommandName } from './commands.ts'
-import { DEFAULT_STATE } from './dev-file.node.ts'
 import { GatewayClient, targetOf } from './gateway.node.ts'
+import { DEFAULT_STATE } from './running-file.node.ts'
 import { details } from './table.node.ts'
 import { UrlValue } from './values.ts'
 

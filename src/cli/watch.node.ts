@@ -1,5 +1,5 @@
 // `weir watch COIN…`: live order books in the terminal, compared with the server every 5 s. In a pipe: one JSON
-// line per second per coin, and one line per comparison. It survives gateway restarts by reading dev.json again on each
+// line per second per coin, and one line per comparison. It survives gateway restarts by reading running.json again on each
 // connect. With
 // `--from` it replays past books once.
 
@@ -14,7 +14,7 @@ import { StepChecker } from '../client/step-check.ts'
 import { allFillsBody, reasonOf } from '../client/subscription.ts'
 import { type AnyCommand, failUsage, valueParser } from '../core/command-line.node.ts'
 import { visible } from '../core/visible.ts'
-import { DEFAULT_STATE, readDevFile } from './dev-file.node.ts'
+import { DEFAULT_STATE, readRunning } from './running-file.node.ts'
 import { type Shell, weirProgram } from './shell.node.ts'
 import { SpeedValue, TimeValue, UrlValue } from './values.ts'
 import { renderScreen, WatchBoard } from './watch-screen.ts'
@@ -153,8 +153,10 @@ function endpointFor(
   return (): Endpoint | string => {
     const apiKey = key ?? envKey
     if (url !== undefined) return apiKey ? { url, key: apiKey } : '--url needs an API key. Set WEIR_KEY, or pass --key.'
-    const file = readDevFile(state, '--url, with WEIR_KEY or --key')
-    return file.ok ? { url: file.value.url, key: key ?? file.value.key } : file.error
+    const file = readRunning(state, '--url, with WEIR_KEY or --key')
+    if (!file.ok) return file.error
+    const ownKey = key ?? file.value.key ?? envKey
+    return ownKey ? { url: file.value.url, key: ownKey } : 'This gateway has no demo key. Set WEIR_KEY, or pass --key.'
   }
 }
 

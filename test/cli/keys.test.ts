@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { hashKey } from '../../src/accounts/digest.client.ts'
 import { PRODUCTS_OF_KIND } from '../../src/accounts/key-record.ts'
-import { readDevFile } from '../../src/cli/dev-file.node.ts'
 import { keysProgram } from '../../src/cli/keys.node.ts'
+import { readRunning } from '../../src/cli/running-file.node.ts'
 import { refusal, say, startStub } from './stub.ts'
 
 const KEY = `cqt_${'A'.repeat(26)}`
@@ -143,7 +143,7 @@ describe('keys', () => {
     expect(calls().at(-1)).toBe('DELETE /admin/keys/cqt_AAAAAAAA')
   })
 
-  it('reads URL and token from dev.json, and says what to do if nothing is running', async () => {
+  it('reads URL and token from running.json, and says what to do if nothing is running', async () => {
     const here = async () => {
       const { out, notes } = await say(keysProgram, ['list', '--state', state], { ADMIN_TOKEN: 'of another' })
       return [...out, ...notes].join('\n')
@@ -157,21 +157,21 @@ describe('keys', () => {
       wallet_key: '0x1',
     }
     const dev = { url: stub.url, key: KEY, ...tokens, pids: { start: 1 } }
-    await writeFile(join(state, 'dev.json'), JSON.stringify(dev))
+    await writeFile(join(state, 'running.json'), JSON.stringify(dev))
     expect(await here()).toContain('cqt_AAAAAAAA')
     expect(stub.seen.at(-1)?.authorization).toBe('Bearer from-the-file')
-    expect(readDevFile(state)).toEqual({ ok: true, value: dev })
+    expect(readRunning(state)).toEqual({ ok: true, value: dev })
     // On whatever port it runs.
     const { out } = await say(keysProgram, ['env', '--state', state], {})
     expect(out).toEqual([`export WEIR_URL=${stub.url} WEIR_KEY=${KEY} WEIR_SERVICE_KEY=cqs_S`])
-    await writeFile(join(state, 'dev.json'), JSON.stringify({ ...dev, url: 'http://127.0.0.1:1' }))
+    await writeFile(join(state, 'running.json'), JSON.stringify({ ...dev, url: 'http://127.0.0.1:1' }))
     expect(await here()).toContain('http://127.0.0.1:1 (bad port)')
-    await writeFile(join(state, 'dev.json'), JSON.stringify({ ...dev, pids: {} }))
-    expect(readDevFile(state)).toMatchObject({ ok: false, error: expect.stringContaining('npx weir demo') })
+    await writeFile(join(state, 'running.json'), JSON.stringify({ ...dev, pids: {} }))
+    expect(readRunning(state)).toMatchObject({ ok: false, error: expect.stringContaining('npx weir demo') })
     const nothing = await say(keysProgram, ['env', '--state', state], {})
     expect([nothing.out, nothing.notes[0]]).toEqual([[], expect.stringMatching(/npx weir demo/)])
-    await writeFile(join(state, 'dev.json'), '{')
-    expect(readDevFile(state)).toMatchObject({ ok: false, error: expect.stringContaining('damaged') })
+    await writeFile(join(state, 'running.json'), '{')
+    expect(readRunning(state)).toMatchObject({ ok: false, error: expect.stringContaining('damaged') })
   })
 
   it('sends a token only to its own gateway', async () => {

@@ -158,7 +158,7 @@ it('signs in with the wallet for a new key', async () => {
 
 it.each([
   [['{type:l2Book}'], { WALLET_KEY }, /^The body is not JSON/],
-  [[BODY], {}, /^--url needs a wallet/],
+  [[BODY], {}, /^This gateway needs a wallet/],
   [[BODY], { WALLET_KEY: '0x12' }, /^WALLET_KEY must be a private key/],
   [['credits', '0'], { WALLET_KEY }, /must be more than 0/],
   [['credits', '1e3'], { WALLET_KEY }, /must be an amount of US dollars/],

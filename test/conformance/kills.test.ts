@@ -50,7 +50,7 @@ const launch = async (): Promise<Ready> => {
   start = run('demo', ['--json', '--state', state], { PORT: String(lastingPort()) })
   return JSON.parse(await start.line((line) => line.startsWith('{'))) as Ready
 }
-const now = () => JSON.parse(readFileSync(join(state, 'dev.json'), 'utf8')) as Ready
+const now = () => JSON.parse(readFileSync(join(state, 'running.json'), 'utf8')) as Ready
 /** Height of the log, or -1 while nobody answers. */
 const height = async () => (await new Gateway(first.url).status().catch(() => null))?.height ?? -1
 

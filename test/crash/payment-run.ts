@@ -67,7 +67,7 @@ export async function paymentRun({ minutes, seed, say }: PaymentOrder): Promise<
     let kills = 0
     while (Date.now() < endMs) {
       await sleep(KILL_MS[0] + random() * (KILL_MS[1] - KILL_MS[0]))
-      const { pids } = JSON.parse(readFileSync(join(state, 'dev.json'), 'utf8')) as Ready
+      const { pids } = JSON.parse(readFileSync(join(state, 'running.json'), 'utf8')) as Ready
       const target = TARGETS[Math.floor(random() * TARGETS.length)]!
       if (kill(target, pids)) kills++
       if (kills % 10 === 0) say(`${kills} kills, ${attempts.length} payments, ${answered(attempts).length} answered`)

@@ -80,7 +80,7 @@ export interface LaunchFacts {
   /** Files of the folder that exist but are invalid. */
   readonly damaged: readonly string[]
   readonly ports: { readonly gateway: number; readonly devnet: number } | null
-  /** Processes listed in dev.json, with their state; null if none are listed or the file cannot be read. */
+  /** Processes listed in running.json, with their state; null if none are listed or the file cannot be read. */
   readonly processes: readonly LaunchedProcess[] | null
 }
 

@@ -1,5 +1,5 @@
 // `weir doctor`: checks a node's host or a running `npx weir demo`, and prints one line per check with what to do. Exits with 1 if
-// any check fails. Tokens come from the environment or dev.json and are never printed.
+// any check fails. Tokens come from the environment or running.json and are never printed.
 
 import { access, constants, mkdir, readdir, rm, rmdir, stat, statfs } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
@@ -14,11 +14,11 @@ import { after } from '../../core/timers.client.ts'
 import { newestReplicaFile } from '../../feeder/replica-files.node.ts'
 import { StreamFiles, statOf } from '../../feeder/stream-files.node.ts'
 import { REPLICA_FOLDER, STREAM_FOLDER, STREAMS, type StreamName } from '../../feeder/streams.ts'
-import { DEFAULT_STATE, DevFile, devFilePath, readDevFile } from '../dev-file.node.ts'
 import { stateOption } from '../launch/args.ts'
-import { LaunchError } from '../launch/messages.ts'
+import { freshStart, LaunchError } from '../launch/messages.ts'
 import { processInfo } from '../launch/processes.node.ts'
 import { checkDatabases, isDamaged, StateFolder } from '../launch/state-folder.node.ts'
+import { DEFAULT_STATE, RunningFile, readRunning, runningFilePath } from '../running-file.node.ts'
 import { type Shell, weirProgram } from '../shell.node.ts'
 import {
   type Check,
@@ -113,9 +113,12 @@ export async function readDisks(folders: readonly string[]): Promise<Omit<DiskFa
 
 /** `stateDir` is the value of the option --state of `npx weir demo`. */
 export function readLaunch(stateDir: string): LaunchFacts {
-  const folder = new StateFolder(dirname(devFilePath(stateDir)))
-  const dev = readDevFile(stateDir)
-  const damaged = [...(isDamaged(devFilePath(stateDir), DevFile) ? ['dev.json'] : []), ...folder.damagedFiles()]
+  const folder = new StateFolder(dirname(runningFilePath(stateDir)))
+  const dev = readRunning(stateDir)
+  const damaged = [
+    ...(isDamaged(runningFilePath(stateDir), RunningFile) ? ['running.json'] : []),
+    ...folder.damagedFiles(),
+  ]
   const processes = Object.entries(dev.ok ? dev.value.pids : {}).map(([name, pid]) => {
     const now = processInfo(pid)
     return { name, pid, runs: now !== null, isStopped: now?.isStopped === true }
@@ -133,12 +136,15 @@ export function readLaunch(stateDir: string): LaunchFacts {
  * one, because workerd has the databases open.
  */
 export function readStoredState(stateDir: string): 'whole' | LaunchError | null {
-  const folder = new StateFolder(dirname(devFilePath(stateDir)), `npx weir demo${stateOption(stateDir)} --reset`)
+  const folder = new StateFolder(
+    dirname(runningFilePath(stateDir)),
+    freshStart(`npx weir demo${stateOption(stateDir)} --reset`),
+  )
   try {
     if (folder.isLocked()) return null
     const secrets = folder.readSecrets()
     if (secrets === null) return null
-    checkDatabases(folder.pathOf('gateway'), folder.reset, secrets.key !== null)
+    checkDatabases(folder.pathOf('gateway'), folder.remedy, secrets.key !== null)
     return 'whole'
   } catch (error) {
     return error instanceof LaunchError
@@ -240,8 +246,8 @@ function hostTarget(values: Options): Target {
 
 /** The target that `npx weir demo` runs or ran in this folder. */
 function launchTarget(stateDir: string): Target {
-  const folder = new StateFolder(dirname(devFilePath(stateDir)))
-  const dev = readDevFile(stateDir)
+  const folder = new StateFolder(dirname(runningFilePath(stateDir)))
+  const dev = readRunning(stateDir)
   if (!dev.ok) return {}
   const { url: gateway, feed_token: feedToken, admin_token: adminToken, metrics_token: metricsToken } = dev.value
   const devnet = folder.readPorts()?.devnet

@@ -7,12 +7,12 @@ import type { Command } from '@commander-js/extra-typings'
 import { type AnyCommand, failUsage, valueParser, withHint } from '../../core/command-line.node.ts'
 import { wholeNumber } from '../../core/whole-number.ts'
 import { COMMAND_PREFIX } from '../commands.ts'
-import { DEFAULT_STATE } from '../dev-file.node.ts'
+import { DEFAULT_STATE } from '../running-file.node.ts'
 import { weirProgram } from '../shell.node.ts'
 import { DEFAULT_KEEP_MB, type LaunchArgs, type LaunchOptions, launchOptions, ScaleName } from './args.ts'
 import { DAILY_CREDITS, waitUntilReady } from './demo-account.node.ts'
 import { Launch } from './launch.node.ts'
-import { announce, LaunchError, PROBLEMS } from './messages.ts'
+import { announce, freshStart, LaunchError, PROBLEMS } from './messages.ts'
 import { freePort, killLeftovers, portError, processInfo, starterPid } from './processes.node.ts'
 import { checkDatabases, type Ports, type Secrets, StateFolder } from './state-folder.node.ts'
 
@@ -60,7 +60,7 @@ async function demo(args: LaunchArgs, build: Build, command: AnyCommand): Promis
   if (!parsed.ok) failUsage(command, parsed.error)
   const options = parsed.value
   const { stateOption } = options
-  const folder = new StateFolder(resolve(options.state), `${COMMAND_PREFIX} demo${stateOption} --reset`)
+  const folder = new StateFolder(resolve(options.state), freshStart(`${COMMAND_PREFIX} demo${stateOption} --reset`))
   await claim(folder, options).catch((error) => exitWith(errorText(error, folder)))
   const { ports, secrets } = await readFolder(folder, options).catch((error) => {
     folder.removeLock()
@@ -118,7 +118,7 @@ async function claim(folder: StateFolder, options: LaunchOptions): Promise<void>
 async function readFolder(folder: StateFolder, options: LaunchOptions): Promise<{ ports: Ports; secrets: Secrets }> {
   if (folder.isDiskFull()) throw new LaunchError(PROBLEMS.diskFull(folder.path))
   const secrets = folder.ensureSecrets()
-  checkDatabases(folder.pathOf('gateway'), folder.reset, secrets.key !== null)
+  checkDatabases(folder.pathOf('gateway'), folder.remedy, secrets.key !== null)
   const kept = folder.readPorts()
   const gateway = options.port === 0 ? await freePort(kept?.gateway) : options.port
   const taken = await portError(gateway)

@@ -1,5 +1,5 @@
-// Runs the gateway, live and jobs Workers in one workerd, and the SQL Worker in another, for `npx weir demo` and for tests of restarts and
-// crashes. The SQL process starts with the first request, restarts after it has ended, and ends with its parent.
+// Runs the gateway, live and jobs Workers in one workerd, and the SQL Worker in another, for `weir demo`, `weir serve` and
+// tests of restarts and crashes. The SQL process starts with the first request, restarts after it has ended, and ends with its parent.
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -25,6 +25,8 @@ export interface GatewayProcessOptions {
   readonly bundles?: string
   /** Folder of all persistent state. */
   readonly state: string
+  /** Address to listen at. Default: 127.0.0.1. */
+  readonly host?: string
   /** 0: any free port. */
   readonly port: number
   readonly secrets: { readonly ADMIN_TOKEN: string; readonly FEED_TOKEN: string; readonly KEY_SECRET: string }
@@ -41,9 +43,14 @@ export interface GatewayProcessOptions {
   readonly isArchived?: boolean
   /** Port of the workerd inspector; omitted: none. */
   readonly inspectorPort?: number
+  /** Receives the lines of the Workers' logs. Default: standard error. */
+  readonly log?: (line: string) => void
   /** Changes the Workers before they start. The gateway is where those with `unsafeDirectSockets` listen. */
   readonly arrange?: (workers: readonly WorkerOptions[]) => readonly WorkerOptions[]
 }
+
+// wrangler would print which variables and secrets it found.
+process.env.WRANGLER_LOG ??= 'error'
 
 const PAGES_WORKER = 'weir-pages'
 
@@ -76,13 +83,14 @@ export async function startGatewayProcess(options: GatewayProcessOptions): Promi
   const live = workerOptions(options, 'wrangler.live.toml', 'live')
   const jobs = workerOptions(options, 'wrangler.jobs.toml', 'jobs')
   const sql = new SqlProcess(options)
+  const log = options.log ?? ((line: string) => void process.stderr.write(`${line}\n`))
   const workers: readonly WorkerOptions[] = [
     ...names.map((name, i) => ({
       ...gateway,
       name,
       bindings: { ...gateway.bindings, ...options.vars },
       serviceBindings: { ...gateway.serviceBindings, ASSETS: PAGES_WORKER },
-      unsafeDirectSockets: [{ host: '127.0.0.1', port: i === 0 ? options.port : 0 }],
+      unsafeDirectSockets: [{ host: options.host ?? '127.0.0.1', port: i === 0 ? options.port : 0 }],
     })),
     { ...live, bindings: { ...live.bindings, ...options.objectVars } },
     {
@@ -98,7 +106,7 @@ export async function startGatewayProcess(options: GatewayProcessOptions): Promi
       workers: [...arranged],
       ...commonOptions(options.state),
       ...(options.inspectorPort === undefined ? {} : { inspectorPort: options.inspectorPort }),
-      handleStructuredLogs: ({ level, message }) => void process.stderr.write(`${level} ${message}\n`),
+      handleStructuredLogs: ({ level, message }) => log(`${level} ${message}`),
     }),
   )
   await miniflare.ready
@@ -106,6 +114,16 @@ export async function startGatewayProcess(options: GatewayProcessOptions): Promi
   const urls = await Promise.all(listening.map(async ({ name }) => (await miniflare.unsafeGetDirectURL(name)).origin))
   const dispose = async () => void (await Promise.all([miniflare.dispose(), sql.stop()]))
   return { url: urls[0] ?? '', urls, dispose }
+}
+
+/** Names of the variables and required secrets that the wrangler files declare. */
+export function declaredVariables(root: string): { readonly gateway: string[]; readonly objects: string[] } {
+  const namesOf = (config: string) => {
+    const { workerOptions } = unstable_getMiniflareWorkerOptions(join(root, config))
+    return Object.keys((workerOptions as V4WorkerOptionsShape).bindings ?? {})
+  }
+  const objects = [...namesOf('wrangler.live.toml'), ...namesOf('wrangler.jobs.toml')]
+  return { gateway: namesOf('wrangler.toml'), objects: [...new Set(objects)] }
 }
 
 /** The options of a Worker from its wrangler file, with the modules of its bundle. */

@@ -1,4 +1,4 @@
-// One launch: three supervised children on one state folder, with their pids in the lock and dev.json. Each child leads its own
+// One launch: three supervised children on one state folder, with their pids in the lock and running.json. Each child leads its own
 // process group, writes to a log file and is restarted when it dies. Before a restart the rest of its old group is killed, because
 // workerd survives a killed Node process and keeps the port.
 
@@ -10,7 +10,7 @@ import { orFallback } from '../../core/deadline.ts'
 import { parseJson } from '../../core/json.ts'
 import { after } from '../../core/timers.client.ts'
 import { DEFAULT_SEED, simulatedKey } from '../../devnet/simulated-keys.node.ts'
-import { devFilePath } from '../dev-file.node.ts'
+import { runningFilePath } from '../running-file.node.ts'
 import type { LaunchOptions } from './args.ts'
 import type { DemoKeys } from './demo-account.node.ts'
 import { PROBLEMS, type ProcessStates, processUpdates } from './messages.ts'
@@ -189,7 +189,7 @@ export class Launch {
   #timer: NodeJS.Timeout | null = null
   #isDiskFull = false
   #states: ProcessStates = { stopped: [] }
-  /** Last content of the lock and dev.json. */
+  /** Last content of the lock and running.json. */
   #written = ''
 
   constructor(world: LaunchContext) {
@@ -207,7 +207,7 @@ export class Launch {
     this.#timer ??= setInterval(() => this.#check(), CHECK_MS)
   }
 
-  /** Starts writing dev.json and returns its text. */
+  /** Starts writing running.json and returns its text. */
   markReady(keys: DemoKeys): string {
     this.#keys = keys
     return this.#writeState()
@@ -270,7 +270,7 @@ export class Launch {
     process.exit(1)
   }
 
-  /** Updates the lock and, once ready, dev.json; returns the text of dev.json. */
+  /** Updates the lock and, once ready, running.json; returns the text of running.json. */
   #writeState(pids = this.#running()): string {
     const { folder } = this.#context
     const { start: _, ...children } = pids
@@ -279,7 +279,7 @@ export class Launch {
     if (written === this.#written) return text
     try {
       folder.writeLock({ launcher: process.pid, children })
-      if (this.#keys) writeAtomically(devFilePath(folder.path), `${text}\n`)
+      if (this.#keys) writeAtomically(runningFilePath(folder.path), `${text}\n`)
       this.#written = written
     } catch (error) {
       // A full disk is reported once; the next check retries.

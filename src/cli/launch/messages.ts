@@ -4,18 +4,19 @@
 /** A launch cannot continue; the message says why and what to do. */
 export class LaunchError extends Error {}
 
-const resetText = (reset: string) => `start fresh with "${reset}", which invalidates every key issued here`
+/** The remedy of a launch whose state can be deleted. */
+export const freshStart = (reset: string) => `start fresh with "${reset}", which invalidates every key issued here`
 /** Databases of accounts, keys and credits, which cannot be rebuilt. All other databases can be rebuilt. */
 const IRREPLACEABLE = /(?:^|\/)(?:d1\/|do\/weir-live-CreditMeter\/(?!metadata\b))/
 
 const REBUILD_TEXT = 'Delete it, with its -wal and -shm files, and start again; its content is rebuilt'
 
-/** Why a launch cannot continue. `reset`: the command that clears the folder; `code`: the error code of the system. */
+/** Why a launch cannot continue. `remedy`: what to do without a copy; `code`: the error code of the system. */
 export const PROBLEMS = {
-  secretsLost: (path: string, how: 'damaged' | 'missing', reset: string) =>
-    `${path} is ${how}, and no key of this folder works without it. Restore a copy, or ${resetText(reset)}.`,
-  keySecretChanged: (path: string, reset: string) =>
-    `The KEY_SECRET in ${path} does not match the keys of this folder, so none of them works. Restore the original file, or ${resetText(reset)}.`,
+  secretsLost: (path: string, how: 'damaged' | 'missing', remedy: string) =>
+    `${path} is ${how}, and no key of this folder works without it. Restore a copy, or ${remedy}.`,
+  keySecretChanged: (path: string, remedy: string) =>
+    `The KEY_SECRET in ${path} does not match the keys of this folder, so none of them works. Restore the original file, or ${remedy}.`,
   foreignFolder: (path: string) =>
     `${path} was not created by "npx weir demo". Choose a different folder with --state DIR.`,
   alreadyRuns: (path: string, pid: number | undefined) =>
@@ -30,10 +31,10 @@ export const PROBLEMS = {
     `Not ready after 30 s: "npx weir doctor${stateOption && ` --${stateOption}`}" finds the reason, and logs are in ${logs}.`,
   diskFull: (path: string) =>
     `The disk of ${path} is full. Free some space (Weir uses up to 500 MB there), or choose a different folder with --state DIR.`,
-  databaseDamaged: (path: string, why: string, reset: string) =>
-    `The database ${path} is damaged (${why}). ${IRREPLACEABLE.test(path) ? `Restore a copy of it, or ${resetText(reset)}` : REBUILD_TEXT}.`,
-  databasesMissing: (path: string, reset: string) =>
-    `The databases of ${path.endsWith('d1') ? 'accounts and keys' : 'credits'} are missing from ${path}. Restore a copy, or ${resetText(reset)}.`,
+  databaseDamaged: (path: string, why: string, remedy: string) =>
+    `The database ${path} is damaged (${why}). ${IRREPLACEABLE.test(path) ? `Restore a copy of it, or ${remedy}` : REBUILD_TEXT}.`,
+  databasesMissing: (path: string, remedy: string) =>
+    `The databases of ${path.endsWith('d1') ? 'accounts and keys' : 'credits'} are missing from ${path}. Restore a copy, or ${remedy}.`,
 }
 
 interface Announcement {

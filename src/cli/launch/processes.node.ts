@@ -83,12 +83,12 @@ export async function killLeftovers(folder: string, pids: Readonly<Record<string
   for (const deadline = Date.now() + END_MS; left.some(processInfo) && Date.now() < deadline; ) await sleep(20)
 }
 
-/** The port that can be listened on at 127.0.0.1 (0: any free one), or the error code. */
-function tryListen(port: number): Promise<number | string> {
+/** The port that can be listened on (0: any free one), or the error code. */
+function tryListen(port: number, host = '127.0.0.1'): Promise<number | string> {
   return new Promise((resolve) => {
     const server = createServer()
     server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))
-    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => {
+    server.listen({ port, host, exclusive: true }, () => {
       const { port } = server.address() as AddressInfo
       server.close(() => resolve(port))
     })
@@ -96,9 +96,9 @@ function tryListen(port: number): Promise<number | string> {
 }
 
 /** The error code if the port cannot be used, otherwise null. Waits up to a second for a process that just ended. */
-export async function portError(port: number): Promise<string | null> {
+export async function portError(port: number, host?: string): Promise<string | null> {
   for (let i = 0; ; i++) {
-    const got = await tryListen(port)
+    const got = await tryListen(port, host)
     if (typeof got === 'number') return null
     if (got !== 'EADDRINUSE' || i === 20) return got
     await sleep(50)

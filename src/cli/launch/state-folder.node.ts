@@ -20,7 +20,7 @@ import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import * as z from 'zod'
 import { parseJson } from '../../core/json.ts'
-import { LaunchError, PROBLEMS } from './messages.ts'
+import { freshStart, LaunchError, PROBLEMS } from './messages.ts'
 
 function randomToken(): string {
   return randomBytes(24).toString('hex')
@@ -54,7 +54,7 @@ const FOLDERS = {
   gateway: ['v3', 'migrated'],
   log: ['devnet.log', 'gateway.log', 'feeder.log'],
 } as const
-const FILES = ['secrets.json', 'ports.json', 'lock.json', 'dev.json'] as const
+const FILES = ['secrets.json', 'ports.json', 'lock.json', 'running.json'] as const
 const STICKY = 0o1000
 /** A launcher whose npm was killed needs a moment to end. */
 const ACQUIRE_MS = 2_000
@@ -65,14 +65,14 @@ const KEY_SECRET_NOTE = 'gateway/key-secret.sha256'
 
 export class StateFolder {
   readonly path: string
-  /** The command that clears this folder. */
-  readonly reset: string
+  /** What to do if state is lost and there is no copy of it. */
+  readonly remedy: string
   /** A SQLite lock, which ends with the process that holds it. */
   #claim: DatabaseSync | null = null
 
-  constructor(path: string, reset = 'npx weir demo --reset') {
+  constructor(path: string, remedy = freshStart('npx weir demo --reset')) {
     this.path = path
-    this.reset = reset
+    this.remedy = remedy
   }
 
   /**
@@ -142,12 +142,12 @@ export class StateFolder {
   readSecrets(): Secrets | null {
     const path = this.pathOf('secrets.json')
     const stored = readJson(path, Secrets)
-    if (stored === 'damaged') throw new LaunchError(PROBLEMS.secretsLost(path, stored, this.reset))
+    if (stored === 'damaged') throw new LaunchError(PROBLEMS.secretsLost(path, stored, this.remedy))
     if (stored === null && existsSync(this.pathOf('gateway')))
-      throw new LaunchError(PROBLEMS.secretsLost(path, 'missing', this.reset))
+      throw new LaunchError(PROBLEMS.secretsLost(path, 'missing', this.remedy))
     const note = this.pathOf(KEY_SECRET_NOTE)
     if (stored && existsSync(note) && readFileSync(note, 'utf8') !== digest(stored.KEY_SECRET))
-      throw new LaunchError(PROBLEMS.keySecretChanged(path, this.reset))
+      throw new LaunchError(PROBLEMS.keySecretChanged(path, this.remedy))
     return stored
   }
 
@@ -253,10 +253,10 @@ function digest(text: string): string {
 const READ_MAX_BYTES = 64 * 1024 * 1024
 
 /**
- * Throws a LaunchError for missing databases and for the first damaged one. `reset` is the command to start fresh; `hasKeys` says
+ * Throws a LaunchError for missing databases and for the first damaged one. `remedy`: what to do without a copy; `hasKeys` says
  * that keys were created here. No other process may have the databases open.
  */
-export function checkDatabases(folder: string, reset: string, hasKeys: boolean): void {
+export function checkDatabases(folder: string, remedy: string, hasKeys: boolean): void {
   // Applied migrations imply a database, and a key implies an account with a meter. Otherwise, the gateway would
   // silently start empty.
   const needed = [
@@ -266,12 +266,12 @@ export function checkDatabases(folder: string, reset: string, hasKeys: boolean):
   for (const { part, was } of needed) {
     const path = join(folder, 'v3', part)
     if (was && !globSync('**/*.sqlite', { cwd: path }).some(isObjectDatabase))
-      throw new LaunchError(PROBLEMS.databasesMissing(path, reset))
+      throw new LaunchError(PROBLEMS.databasesMissing(path, remedy))
   }
   for (const name of globSync('**/*.sqlite', { cwd: folder }).sort()) {
     const path = join(folder, name)
     const why = isEmptied(folder, path) ? 'it is empty' : databaseDamage(path)
-    if (why !== null) throw new LaunchError(PROBLEMS.databaseDamaged(path, why, reset))
+    if (why !== null) throw new LaunchError(PROBLEMS.databaseDamaged(path, why, remedy))
   }
 }
 

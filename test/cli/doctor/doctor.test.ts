@@ -114,7 +114,7 @@ it('names files of npx weir demo that are invalid or unreadable', async () => {
     metrics_token: TOKEN,
     wallet_key: '0x1',
   }
-  writeFileSync(join(state, 'dev.json'), JSON.stringify({ ...ran, pids: { start: process.pid } }))
+  writeFileSync(join(state, 'running.json'), JSON.stringify({ ...ran, pids: { start: process.pid } }))
   writeFileSync(join(state, 'ports.json'), '{}')
   const { code, lines } = await doctor(['--state', state])
   expect([code, lines.slice(0, 2).map((line) => /(?<=odd.)\S+ is damaged/.exec(line)?.[0])]).toEqual([
@@ -135,7 +135,7 @@ it('checks the state folder of npx weir demo', async () => {
     metrics_token: TOKEN,
     wallet_key: '0x1',
   }
-  writeFileSync(join(state, 'dev.json'), JSON.stringify({ ...ran, pids: {} }))
+  writeFileSync(join(state, 'running.json'), JSON.stringify({ ...ran, pids: {} }))
   writeFileSync(join(state, 'ports.json'), '{')
   const stopped = await doctor(['--state', state])
   expect([stopped.code, states(stopped.lines)]).toEqual([1, ['FAIL demo', 'FAIL demo']])
@@ -152,9 +152,12 @@ it('checks the state folder of npx weir demo', async () => {
     writeFileSync(join(state, 'gateway/v3', part, '1.sqlite'), '')
   }
   expect(states((await doctor(['--state', state])).lines)).toContain('ok state')
-  writeFileSync(join(state, 'dev.json'), JSON.stringify({ ...ran, pids: { start: process.pid, feeder: 2 ** 22 + 1 } }))
+  writeFileSync(
+    join(state, 'running.json'),
+    JSON.stringify({ ...ran, pids: { start: process.pid, feeder: 2 ** 22 + 1 } }),
+  )
   const { lines } = await doctor(['--state', state])
-  expect(lines).toContainEqual(expect.stringMatching(/^FAIL +npx weir demo +not running: feeder 4194305\. See .*log/))
+  expect(lines).toContainEqual(expect.stringMatching(/^FAIL +demo +not running: feeder 4194305\. See .*log/))
 })
 
 it.each(['nonsense', 'http://me:secret@127.0.0.1:1'])('rejects an invalid address (%s)', async (address) => {

@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { freshStart } from '../../../src/cli/launch/messages.ts'
 import { checkDatabases } from '../../../src/cli/launch/state-folder.node.ts'
 
 const LOG = 'v3/do/weir-live-BlockLog/8b22.sqlite'
@@ -37,7 +38,7 @@ function fill(path: string): void {
 
 function said(hasKeys = true): string {
   try {
-    checkDatabases(folder, 'npm start -- --reset', hasKeys)
+    checkDatabases(folder, freshStart('npx weir demo --reset'), hasKeys)
     return 'ok'
   } catch (error) {
     return (error as Error).message.replace(folder, '')
@@ -66,7 +67,7 @@ test.each([
 
 test.each([METER, 'v3/d1/miniflare-D1DatabaseObject/9efd.sqlite'])('%s cannot be rebuilt', (name) => {
   write(join(folder, name), 0)
-  expect(said()).toMatch(/ Restore a copy of it, or start fresh with "npm start -- --reset"/)
+  expect(said()).toMatch(/ Restore a copy of it, or start fresh with "npx weir demo --reset"/)
 })
 
 test('an empty file is a new database, except for the accounts database once it has tables', () => {

@@ -454,7 +454,7 @@ describe.skipIf(isMissing)('the live page', () => {
     const before = await height()
     await expect.poll(height, POLL).toBeGreaterThan(before)
 
-    const { pids } = JSON.parse(readFileSync(join(state, 'dev.json'), 'utf8'))
+    const { pids } = JSON.parse(readFileSync(join(state, 'running.json'), 'utf8'))
     process.kill(pids.workerd, 'SIGKILL')
     await shown(page, book).toContain(`${live.statusConnection}Disconnected`)
     await shown(page, book).toContain(`${live.statusConnection}${CONNECTION.open}`)

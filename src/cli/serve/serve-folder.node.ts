@@ -1,0 +1,74 @@
+// The state folder of `weir serve`: that of a launch without a demo, with a mark of its version and clock.
+
+import { existsSync, readFileSync } from 'node:fs'
+import { parseJson } from '../../core/json.ts'
+import { LaunchError, PROBLEMS } from '../launch/messages.ts'
+import { checkDatabases, type Secrets, StateFolder, writeAtomically } from '../launch/state-folder.node.ts'
+import { WEIR_VERSION } from '../version.node.ts'
+import { compareVersions, type FolderMark, markFault, parseMark } from './folder-mark.ts'
+
+const MARK = 'folder.json'
+const RESTORE = 'restore a backup with "npx weir restore"'
+
+export class ServeFolder extends StateFolder {
+  constructor(path: string) {
+    super(path, RESTORE)
+  }
+
+  /** Throws a LaunchError if this version must not run on the folder now. */
+  check(nowMs: number, isClockAccepted: boolean): void {
+    if (!existsSync(this.pathOf(MARK)) && existsSync(this.pathOf('ports.json')))
+      throw new LaunchError(`${this.path} belongs to "npx weir demo". Choose a different folder with --state DIR.`)
+    if (this.isDiskFull()) throw new LaunchError(PROBLEMS.diskFull(this.path))
+    const mark = this.readMark()
+    const fault = mark && markFault({ ...mark, ...(isClockAccepted && { lastMs: 0 }) }, WEIR_VERSION, nowMs)
+    if (fault !== null) throw new LaunchError(`The state folder ${this.path} ${fault}`)
+    checkDatabases(this.pathOf('gateway'), this.remedy, false)
+  }
+
+  /** The tokens: those of the environment, else those of the folder, else new ones. */
+  useSecrets(env: Readonly<Record<string, string | undefined>>): Secrets {
+    const own = this.ensureSecrets()
+    const { ADMIN_TOKEN, FEED_TOKEN, METRICS_TOKEN, KEY_SECRET } = env
+    if (KEY_SECRET && KEY_SECRET !== own.KEY_SECRET && existsSync(this.pathOf(MARK)))
+      throw new LaunchError(PROBLEMS.keySecretChanged('the environment', this.remedy))
+    const secrets = {
+      ...own,
+      ...(ADMIN_TOKEN && { ADMIN_TOKEN }),
+      ...(FEED_TOKEN && { FEED_TOKEN }),
+      ...(METRICS_TOKEN && { METRICS_TOKEN }),
+      ...(KEY_SECRET && { KEY_SECRET }),
+    }
+    this.writeSecrets(secrets)
+    return secrets
+  }
+
+  /** Null before the first use. Throws a LaunchError if the mark is damaged. */
+  readMark(): FolderMark | null {
+    const path = this.pathOf(MARK)
+    if (!existsSync(path)) return null
+    const mark = parseMark(parseJson(readFileSync(path, 'utf8')))
+    if (mark === null) throw new LaunchError(`${path} is damaged. Restore it from a backup of this folder.`)
+    return mark
+  }
+
+  writeMark(nowMs: number): void {
+    const last = this.readMark()
+    const version = last && compareVersions(last.version, WEIR_VERSION) > 0 ? last.version : WEIR_VERSION
+    this.writeFile(MARK, JSON.stringify({ version, lastMs: nowMs }))
+  }
+
+  writeFile(name: string, text: string): void {
+    writeAtomically(this.pathOf(name), `${text}\n`)
+  }
+
+  /** Ends a normal run. */
+  end(): void {
+    const path = this.pathOf('running.json')
+    if (existsSync(path)) {
+      const running = parseJson(readFileSync(path, 'utf8'))
+      this.writeFile('running.json', JSON.stringify({ ...(running as object), pids: {} }))
+    }
+    this.removeLock()
+  }
+}
