@@ -268,7 +268,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     'docs/**/*.md',
     '*.md',
     'examples/*.{md,ts}',
-    'client-python/**/*.md',
+    'packages/*/*.md',
     'schemas/storage.md',
     'schemas/d1/**/*.sql',
     'wrangler*.toml',

@@ -1,18 +1,22 @@
-"""Reads stories of a book, each a snapshot and what follows it, and prints the digest of levels after each step, or null."""
+"""Reads stories of a book and prints, after each step, its outcome, the reason and the levels."""
 
 import json
 import sys
 
 import weir
+from weir._book import Batch
+
+
+def step_of(book, action):
+    if "snapshot" in action:
+        return book._seed(action["snapshot"])
+    if "batch" in action:
+        return book._take(Batch(**action["batch"]))
+    return book._start_fetch()
+
 
 told = []
-for snapshot, batches in json.load(sys.stdin):
+for actions in json.load(sys.stdin):
     book = weir.Book("BTC")
-    book._seed(snapshot)
-    steps = []
-    for batch in batches:
-        if book.step == "in step" and (why := book._take(batch)):
-            book._lost(why)
-        steps.append(book.levels() if book.step == "in step" else None)
-    told.append(steps)
+    told.append([[step_of(book, action), book.why, book.levels(), book.checks] for action in actions])
 print(json.dumps(told))

@@ -1,10 +1,10 @@
-// The book of client-python/weir.py compared with ours: equal levels after each change, and none after a lost,
-// repeated, foreign or false change. And what its streams do when they read late.
+// The book of the Python package compared with ours: equal outcomes, reasons and levels after each change, request and
+// snapshot, whatever was lost, repeated, replaced or false.
 
 import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { CoinBook } from '../../src/client/bootstrap.ts'
+import { CoinBook, type Snapshot } from '../../src/client/bootstrap.ts'
 import { bookChecksum } from '../../src/order-books/checksum.ts'
 import { LevelBook } from '../../src/order-books/level-book.ts'
 import type { Level, Levels } from '../../src/protocol/feed/block.ts'
@@ -14,76 +14,84 @@ const level = fc
   .record({ px: fc.integer({ min: 1, max: 30 }), n: fc.nat({ max: 3 }) })
   .map(({ px, n }): Level => ({ px: `${px}.5`, sz: n === 0 ? '0' : `${n}.0`, n }))
 const unique = fc.uniqueArray(level, { maxLength: 6, selector: ({ px }) => px })
-const harm = fc.constantFrom(null, null, null, null, 'lost', 'repeated', 'epoch', 'lie')
-const story = fc.array(fc.record({ levels: fc.tuple(unique, unique), harm }), { minLength: 1, maxLength: 12 })
+const change = fc.record({
+  levels: fc.tuple(unique, unique),
+  harm: fc.constantFrom(null, null, null, null, null, null, 'lost', 'repeated', 'epoch', 'lie', 'other coin'),
+})
+/** `fetch`: the client requests a snapshot. `snapshot`: one of the book some changes ago arrives. */
+const event = fc.oneof(
+  { weight: 6, arbitrary: change },
+  { weight: 1, arbitrary: fc.constant('fetch' as const) },
+  { weight: 2, arbitrary: fc.record({ ago: fc.constantFrom(0, 0, 0, 1, 2, 5) }) },
+)
+const story = fc.array(event, { minLength: 4, maxLength: 24 })
 
 interface Batch {
   readonly epoch: string
-  readonly block_height: number
+  readonly height: number
   readonly time: number
-  readonly book_diffs: readonly [
-    {
-      readonly coin: string
-      readonly seq: number
-      readonly prev_seq: number
-      readonly levels: Levels
-      readonly checksum: number
-    },
-  ]
+  readonly change: {
+    readonly seq: number
+    readonly prev_seq: number
+    readonly levels: Levels
+    readonly checksum: number
+  } | null
 }
+type Action = { readonly batch: Batch } | { readonly snapshot: Snapshot } | { readonly fetch: true }
+type Event = typeof event extends fc.Arbitrary<infer T> ? T : never
 
-function batchesOf(changes: readonly { levels: readonly [Level[], Level[]]; harm: string | null }[]) {
+function actionsOf(events: readonly Event[]): Action[] {
   const book = LevelBook.of([[], []])
-  const batches: Batch[] = []
+  let epoch = 0
   let seq = 10
-  for (const { levels, harm } of changes) {
-    book.apply([...levels] as Levels)
-    const prev = seq++
-    if (harm === 'lost') continue
-    const checksum = (bookChecksum(book) + (harm === 'lie' ? 1 : 0)) >>> 0
-    const batch: Batch = {
-      time: seq,
-      block_height: seq,
-      epoch: harm === 'epoch' ? 'f' : 'e',
-      book_diffs: [{ coin: 'BTC', seq, prev_seq: prev, levels: [...levels] as Levels, checksum }],
-    }
-    batches.push(batch)
-    if (harm === 'repeated') batches.push(batch)
+  const states = [snapshotOf()]
+  function snapshotOf(): Snapshot {
+    const levels = book.levels().map((side) => [...side]) as Levels
+    return { coin: 'BTC', epoch: `e${epoch}`, height: seq, time: seq, seq, levels }
   }
-  return batches
+  return events.flatMap((each): Action[] => {
+    if (each === 'fetch') return [{ fetch: true }]
+    if ('ago' in each) return [{ snapshot: states.at(-1 - each.ago) ?? states[0]! }]
+    const { harm } = each
+    if (harm === 'epoch') epoch++
+    if (harm === 'other coin') return [{ batch: { epoch: `e${epoch}`, height: seq, time: seq, change: null } }]
+    const levels = [...each.levels] as Levels
+    book.apply(levels)
+    const prev = seq++
+    states.push(snapshotOf())
+    const checksum = (bookChecksum(book) + (harm === 'lie' ? 1 : 0)) >>> 0
+    const batch = { epoch: `e${epoch}`, height: seq, time: seq, change: { seq, prev_seq: prev, levels, checksum } }
+    if (harm === 'lost') return []
+    return harm === 'repeated' ? [{ batch }, { batch }] : [{ batch }]
+  })
 }
 
-/** Our levels. */
-function booksOf(snapshot: Parameters<CoinBook['snapshot']>[0], batches: readonly Batch[]): (Levels | null)[] {
+/** What our book does. */
+function stepsOf(actions: readonly Action[]) {
   const book = new CoinBook('BTC')
-  book.fetchStarted()
-  book.snapshot(snapshot)
-  return batches.map(({ epoch, block_height: height, time, book_diffs }) => {
-    const [{ seq, prev_seq: prevSeq, levels, checksum }] = book_diffs
-    if (book.live) book.batch({ epoch, height, time }, { seq, prevSeq, levels, checksum })
-    return book.live ? book.levels() : null
+  return actions.map((action) => {
+    const outcome = stepOf(book, action)
+    return [outcome === 'live' ? 'in step' : outcome, book.live ? '' : book.why, book.levels(), book.checks]
   })
+}
+
+function stepOf(book: CoinBook, action: Action) {
+  if ('snapshot' in action) return book.snapshot(action.snapshot)
+  if ('fetch' in action) {
+    book.fetchStarted()
+    return null
+  }
+  const { change, ...head } = action.batch
+  return book.batch(head, change && { ...change, prevSeq: change.prev_seq })
 }
 
 it.skipIf(PYTHON === undefined)('is as strict as ours', async () => {
-  const snapshot = { coin: 'BTC', epoch: 'e', height: 10, time: 1, seq: 10, levels: [[], []] as Levels }
-  const stories = fc.sample(story, { numRuns: 500, seed: 7 }).map((changes) => [snapshot, batchesOf(changes)] as const)
-  const found = JSON.parse(await runPython(join(import.meta.dirname, 'python-book.py'), [], JSON.stringify(stories)))
-  const expected = stories.map(([, batches]) => booksOf(snapshot, batches))
+  const stories = fc.sample(story, { numRuns: 1_000, seed: 7 }).map(actionsOf)
+  const program = join(import.meta.dirname, 'python-book.py')
+  const found = JSON.parse(await runPython([program], JSON.stringify(stories))) as unknown[][]
+  const expected = stories.map(stepsOf)
   expect(found).toEqual(expected)
-  expect(expected.flat().filter((levels) => levels === null).length).toBeGreaterThan(100)
-  expect(expected.flat().filter((levels) => levels !== null).length).toBeGreaterThan(100)
-})
-
-// WS-65
-it.skipIf(PYTHON === undefined)('reports that it reads late, and resumes after its last height', async () => {
-  const found = JSON.parse(await runPython(join(import.meta.dirname, 'python-late.py'), []))
-  expect(found).toEqual({
-    notices: [
-      ['reads late', 'late'],
-      ['too late', 'too_late'],
-    ],
-    first: { channel: 'trades', data: [] },
-    from: [null, 71],
-  })
+  const outcomes = expected.flat().map(([outcome]) => outcome)
+  for (const outcome of ['applied', 'buffered', 'dropped', 'refetch', 'differs', 'in step', null])
+    expect(outcomes.filter((each) => each === outcome).length, String(outcome)).toBeGreaterThan(50)
 })

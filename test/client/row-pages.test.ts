@@ -1,5 +1,5 @@
 // A block with more rows of one wallet than a page: each row is read once and in order over HTTP, with the client
-// package, and with weir.py. By time alone, the rest of the block cannot be read.
+// package, and with the Python package. By time alone, the rest of the block cannot be read.
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -102,9 +102,9 @@ describe.each(LISTS)('%s, %#', (type, gateway, more) => {
     expect(rows.map(idOf)).toEqual(expected(type, more))
   })
 
-  it.skipIf(PYTHON === undefined)('has every row once in weir.py', async () => {
+  it.skipIf(PYTHON === undefined)('has every row once in Python', async () => {
     const fields = JSON.stringify({ user: USER, ...more })
-    const pages = await runPython(join(import.meta.dirname, 'row-pages.py'), [gateway().url, 'key', type, fields])
+    const pages = await runPython([join(import.meta.dirname, 'row-pages.py'), gateway().url, 'key', type, fields])
     expect((JSON.parse(pages) as Row[][]).flat().map(idOf)).toEqual(expected(type, more))
   })
 })

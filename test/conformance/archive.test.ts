@@ -515,7 +515,7 @@ describe('the archive, before and behind the kill', () => {
     if (PYTHON === undefined) return
     const file = join(import.meta.dirname, '../client/row-pages.py')
     const pages = JSON.parse(
-      await runPython(file, [gateway.url, key, 'userFillsByTime', JSON.stringify(request)]),
+      await runPython([file, gateway.url, key, 'userFillsByTime', JSON.stringify(request)]),
     ) as Row[][]
     expect(pages.flat().map(({ tid }) => tid)).toEqual(tids)
   }, 150_000)

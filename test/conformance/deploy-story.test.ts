@@ -40,16 +40,7 @@ beforeAll(async () => {
   })
   await cloudflare.start()
   folder = mkdtempSync(join(tmpdir(), 'weir-deploy-'))
-  for (const name of [
-    'src',
-    'scripts',
-    'schemas',
-    'test',
-    'client-python',
-    'node_modules',
-    'package.json',
-    'tsconfig.json',
-  ])
+  for (const name of ['src', 'scripts', 'schemas', 'test', 'node_modules', 'package.json', 'tsconfig.json'])
     symlinkSync(join(ROOT, name), join(folder, name))
   symlinkSync(join(ROOT, 'wrangler.sql.toml'), join(folder, 'wrangler.sql.toml'))
   for (const name of FILES) writeFileSync(join(folder, name), readFileSync(join(ROOT, name)))

@@ -65,7 +65,7 @@ beforeAll(async () => {
   })
   migrate(database)
   folder = mkdtempSync(join(tmpdir(), 'weir-deploy-'))
-  for (const name of ['src', 'scripts', 'schemas', 'client-python', 'node_modules', 'package.json', 'tsconfig.json'])
+  for (const name of ['src', 'scripts', 'schemas', 'node_modules', 'package.json', 'tsconfig.json'])
     symlinkSync(join(ROOT, name), join(folder, name))
   const withIds = (file: string) =>
     readFileSync(join(ROOT, file), 'utf8').replaceAll('database_name =', `database_id = "${ID}"\ndatabase_name =`)

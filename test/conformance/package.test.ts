@@ -13,6 +13,7 @@ import { bundleOf, PACKAGE } from './package/bundle.ts'
 import './package/clients.ts'
 import type { Settings } from './package/contract.ts'
 import { exchange } from './package/exchange.ts'
+import './package/python-package.ts'
 import { PYTHON, runPython } from './package/python.ts'
 import { RUNTIMES } from './package/runtimes.ts'
 
@@ -26,7 +27,7 @@ let past: Settings['past']
 const closing: (() => void)[] = []
 
 if (PYTHON === undefined)
-  console.error("SKIPPED: client-python/weir.py: needs Debian's python3-websockets and python3-httpx")
+  console.error("SKIPPED: the Python package: needs Debian's python3-websockets and python3-httpx")
 
 beforeAll(() => {
   world = exchange.gateway
@@ -130,11 +131,11 @@ describe('the contract', () => {
     expect(Object.keys(found).length).toBeGreaterThan(8)
   })
 
-  it.skipIf(PYTHON === undefined)('client-python/weir.py', { timeout: 300_000, concurrent: true }, async () => {
+  it.skipIf(PYTHON === undefined)('Python', { timeout: 300_000, concurrent: true }, async () => {
     const { url, key, cut } = await settingsOf()
-    const args = [url, key, cut, JSON.stringify(past)]
-    const found = JSON.parse(await runPython(join(import.meta.dirname, 'package/contract.py'), args))
+    const args = [join(import.meta.dirname, 'package/contract.py'), url, key, cut, JSON.stringify(past)]
+    const found = JSON.parse(await runPython(args))
     expect(Object.entries(found).filter(([, failure]) => failure !== null)).toEqual([])
-    expect(Object.keys(found)).toHaveLength(8)
+    expect(Object.keys(found)).toHaveLength(12)
   })
 })

@@ -105,7 +105,7 @@ function siteScriptBuild(folder: string, outDir: string): InlineConfig {
 
 function sourceHash(root: string): string {
   const hash = createHash('sha256')
-  const pages = ['src/console/**/*.{html,css,svg}', 'src/console/public/*', 'client-python/weir.py', ...DOCUMENTS]
+  const pages = ['src/console/**/*.{html,css,svg}', 'src/console/public/*', ...DOCUMENTS]
   const isLeftOut = (path: string) => path.endsWith('.node.ts') && !path.startsWith('src/http/docs/site/')
   const sources = globSync(['src/**/*.{ts,tsx}', ...pages], { cwd: root }).filter((path) => !isLeftOut(path))
   for (const path of [...new Set(sources.sort()), ...BUILDS.map(({ config }) => config), 'package-lock.json', SCHEMA]) {

@@ -1,15 +1,18 @@
-"""What client-python/weir.py promises, against a gateway that runs. Prints a JSON object: of each clause what failed, or null."""
+"""What the Python package promises, against a gateway that runs. Prints a JSON object: of each clause what failed, or null."""
 
 import asyncio
 import contextlib
+import decimal
 import json
 import sys
+import threading
 import time
 import traceback
 import urllib.parse
 import urllib.request
 
 import weir
+from weir import _socket
 
 URL, KEY, CUT, PAST = sys.argv[1:]
 
@@ -26,7 +29,7 @@ async def questions(client):
 
 async def refusals(client):
     codes = []
-    for asked in (client, "l2Book"), (client, "laterType"), (weir.Client(URL, "cqt_nonsense"), "allMids"):
+    for asked in (client, "l2Book"), (client, "laterType"), (weir.AsyncClient(URL, "cqt_nonsense"), "allMids"):
         try:
             await asked[0].info(asked[1])
         except weir.WeirError as error:
@@ -54,7 +57,7 @@ async def streams(client):
 
 async def refused_streams(client):
     for asked, fields, code in (client, {"coin": "NO COIN"}, "invalid_request"), (
-        weir.Client(URL, "cqt_nonsense"),
+        weir.AsyncClient(URL, "cqt_nonsense"),
         {"coin": "BTC"},
         "unauthorized",
     ):
@@ -113,9 +116,9 @@ class Frozen:
 
 
 async def silent_links(_):
-    weir.SILENT_S, weir.PING_EVERY_S = 3, 1
+    _socket.SILENT_S, _socket.PING_EVERY_S = 3, 1
     try:
-        async with Frozen() as frozen, weir.Client(frozen.url, KEY) as client, contextlib.aclosing(client.books("BTC")) as books:
+        async with Frozen() as frozen, weir.AsyncClient(frozen.url, KEY) as client, contextlib.aclosing(client.books("BTC")) as books:
             silent_at = None
             async for book in books:
                 if book.step == "in step" and silent_at is None:
@@ -126,22 +129,89 @@ async def silent_links(_):
             took_s = time.monotonic() - silent_at
             assert 2.5 < took_s < 6.5 and book.levels() == ([], []), (took_s, book.levels())
     finally:
-        weir.SILENT_S, weir.PING_EVERY_S = 25, 10
+        _socket.SILENT_S, _socket.PING_EVERY_S = 25, 10
 
 
 async def replays(client):
-    span = {**json.loads(PAST), "speed": "max"}
-    times = []
-    async for frame in client.replay("allFills", replay=span):
-        if not isinstance(frame, weir.Gap):
-            times += [fill["time"] for _, fill in frame["fills"]]
-    assert times and all(span["fromTime"] <= time <= span["toTime"] for time in times), (span, times)
+    past = json.loads(PAST)
+    replay = client.replay("allFills", from_time=past["fromTime"], to_time=past["toTime"], speed="max")
+    assert in_past([frame async for frame in replay], past)
+
+
+def in_past(frames, past):
+    times = [fill["time"] for frame in frames if not isinstance(frame, weir.Gap) for _, fill in frame["fills"]]
+    return times and all(past["fromTime"] <= time <= past["toTime"] for time in times)
+
+
+async def unknown_coins(client):
+    try:
+        async for _ in client.books("BTC", "NO COIN"):
+            raise AssertionError("a book")
+    except weir.WeirError as error:
+        assert error.code in ("invalid_request", "not_found"), error
+
+
+async def histories(client):
+    now = int(time.time() * 1000)
+    req = {"coin": "BTC", "interval": "1m", "startTime": now - 7_200_000, "endTime": now}
+    starts = [candle["t"] async for page in client.history("candleSnapshot", req=req) for candle in page.data]
+    assert starts and starts == sorted(set(starts)), starts
+
+
+async def data_frames(client):
+    now = int(time.time() * 1000)
+    req = {"coin": "BTC", "interval": "1m", "startTime": now - 7_200_000, "endTime": now}
+    try:
+        frame = await client.history("candleSnapshot", req=req).to_df()
+    except ImportError as error:
+        assert "pip install 'weir[pandas]'" in str(error), error
+        return
+    assert len(frame) > 0 and str(frame["t"].dtype).endswith("UTC]"), frame.dtypes
+    assert isinstance(frame["c"][0], decimal.Decimal), frame["c"]
+
+
+async def synchronous(_):
+    await asyncio.to_thread(in_sync)
+
+
+def in_sync():
+    with weir.Client(URL, KEY) as client:
+        assert client.info("l2Book", coin="BTC").cost == "1"
+        for book in client.books("BTC"):
+            if book.checks > 2:
+                assert book.levels(1)[0] and book.levels(1)[1]
+                break
+        past = json.loads(PAST)
+        with client.replay("allFills", from_time=past["fromTime"], to_time=past["toTime"], speed="max") as replay:
+            assert in_past(list(replay), past)
+        with client.stream("allFills") as frames:
+            for number, _ in enumerate(frames):
+                if number == 3:
+                    cut()
+                if number > 6:
+                    break
+    assert "weir" not in [thread.name for thread in threading.enumerate()]
+
+
+CLAUSES = (
+    questions,
+    refusals,
+    streams,
+    refused_streams,
+    books,
+    unknown_coins,
+    silent_links,
+    replays,
+    histories,
+    data_frames,
+    synchronous,
+)
 
 
 async def main():
     found = {}
-    for clause in questions, refusals, streams, refused_streams, books, silent_links, replays:
-        async with weir.Client(URL, KEY) as client:
+    for clause in CLAUSES:
+        async with weir.AsyncClient(URL, KEY) as client:
             try:
                 await asyncio.wait_for(clause(client), 200)
                 found[clause.__name__] = None

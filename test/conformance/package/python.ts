@@ -1,20 +1,19 @@
-// A local Python with the packages of client-python/weir.py.
+// A local Python with the packages that packages/python needs.
 
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { join } from 'node:path'
+import { findPython } from '../../../scripts/build-python.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
-const ENV = { ...process.env, PYTHONPATH: join(ROOT, 'client-python'), PYTHONDONTWRITEBYTECODE: '1' }
+const ENV = { ...process.env, PYTHONPATH: join(ROOT, 'packages/python/src'), PYTHONDONTWRITEBYTECODE: '1' }
 
 /** Undefined where Debian's python3-websockets and python3-httpx, or their like, are not installed. */
-export const PYTHON: string | undefined = ['python3', '/usr/bin/python3'].find(
-  (name) => spawnSync(name, ['-c', 'import websockets, httpx'], { env: ENV }).status === 0,
-)
+export const PYTHON: string | undefined = findPython('websockets', 'httpx')
 
-/** Runs a program with the client in reach; `input` is what it reads. Rejects where it fails. */
-export function runPython(file: string, args: readonly string[], input = ''): Promise<string> {
+/** Runs Python with the client in reach; `input` is what it reads. Rejects where it fails. */
+export function runPython(args: readonly string[], input = '', cwd = ROOT): Promise<string> {
   return new Promise((resolve, reject) => {
-    const child = spawn(PYTHON!, [file, ...args], { env: ENV, stdio: ['pipe', 'pipe', 'pipe'] })
+    const child = spawn(PYTHON!, args, { env: ENV, cwd, stdio: ['pipe', 'pipe', 'pipe'] })
     let out = ''
     let errors = ''
     child.stdout.on('data', (chunk) => (out += chunk))

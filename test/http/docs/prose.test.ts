@@ -9,7 +9,7 @@ import { PLANS } from '../../../src/metering/plans/plan.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
-const pages = globSync(['*.md', 'docs/**/*.md', 'examples/*.md', 'client-python/*.md', 'schemas/*.md'], {
+const pages = globSync(['*.md', 'docs/**/*.md', 'examples/*.md', 'packages/*/*.md', 'schemas/*.md'], {
   cwd: ROOT,
 }).sort()
 const manifest = JSON.parse(read('package.json')) as Record<string, Record<string, string>>

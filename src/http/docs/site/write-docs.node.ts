@@ -189,8 +189,6 @@ export function docsFiles(pages: readonly Page[], loaded: Omit<PageContext, 'pag
 /** Writes all files into `outDir` and leaves other files there. */
 export async function writeDocs(root: string, outDir: string): Promise<void> {
   const files = docsFiles(docsPages(root), await writeAssets(root, outDir))
-  // For callers without a checkout of the repository.
-  files.set('docs/weir.py', readFileSync(join(root, 'client-python/weir.py'), 'utf8'))
   for (const [path, text] of files) {
     mkdirSync(dirname(join(outDir, path)), { recursive: true })
     writeFileSync(join(outDir, path), text)
