@@ -1,7 +1,6 @@
-"""What the Python package promises, against a gateway that runs. Prints a JSON object: of each clause what failed, or null."""
+"""What the Python package promises, against a gateway that runs. Prints what failed of each clause, or null, as JSON."""
 
 import asyncio
-import contextlib
 import decimal
 import json
 import sys
@@ -118,7 +117,7 @@ class Frozen:
 async def silent_links(_):
     _socket.SILENT_S, _socket.PING_EVERY_S = 3, 1
     try:
-        async with Frozen() as frozen, weir.AsyncClient(frozen.url, KEY) as client, contextlib.aclosing(client.books("BTC")) as books:
+        async with Frozen() as frozen, weir.AsyncClient(frozen.url, KEY) as client, client.books("BTC") as books:
             silent_at = None
             async for book in books:
                 if book.step == "in step" and silent_at is None:

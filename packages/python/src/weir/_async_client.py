@@ -26,8 +26,8 @@ from ._subscription import Frame, Gap, Live, Notify, ReplayState, SubscriptionSt
 # A socket that lasted this long was no failed attempt.
 STEADY_S = 5.0
 CONNECT_S = 5.0
-# A busy gateway serves abandoned attempts first, so later ones wait longer.
-MAX_CONNECT_S = 40.0
+# A busy gateway serves abandoned attempts first, so later ones get up to eight times as long.
+MAX_DOUBLINGS = 3
 ACK_S = 15.0
 # `l2BookDiff` may wait two minutes in the queue for full books.
 TURN_S = 135.0
@@ -102,7 +102,7 @@ class AsyncClient:
             await asyncio.sleep(wait_s)
 
     def history(self, type: str, **fields: Any) -> AsyncHistory:
-        """Reads a list with pages, such as `userFillsByTime`, to its end. Pages are never empty, and each row comes once.
+        """Reads a list, such as `userFillsByTime`, to its end. Pages are never empty, and each row comes once.
 
         Pass the `next_cursor` of the last page that you stored as `cursor` to resume there.
 
@@ -207,7 +207,7 @@ class AsyncClient:
         while True:
             opened_at = float("inf")
             try:
-                async with open_link(self._address, min(CONNECT_S * 2**attempt, MAX_CONNECT_S)) as link:
+                async with open_link(self._address, CONNECT_S * 2 ** min(attempt, MAX_DOUBLINGS)) as link:
                     opened_at = time.monotonic()
                     await link.send(state.message())
                     async for frame, text in link.frames(ack_s):

@@ -56,7 +56,7 @@ class SeenFrames:
         self._first: int | None = None
 
     def complete(self, height: int) -> None:
-        """Marks the blocks up to a confirmed height as complete. A restarted gateway may be behind and repeat events."""
+        """Marks the blocks up to a confirmed height as complete. A restarted gateway may be behind and repeat some."""
         self._first = height if self._first is None else self._first
         if height - self._first > self.MAX_BLOCKS_BEHIND:
             self._again = {}
