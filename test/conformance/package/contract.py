@@ -1,4 +1,4 @@
-"""What the Python package promises, against a gateway that runs. Prints what failed of each clause, or null, as JSON."""
+"""What the Python package promises, against a gateway that runs. Prints what failed of each clause, or null."""
 
 import asyncio
 import decimal
