@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
+import { programUrl } from '../core/program-url.node.ts'
 import { type PairedBlock, type PairedGap, Pairing } from './pairing.ts'
 import type { FileRange } from './resume-point.ts'
 import type { FeedSession } from './session.ts'
@@ -14,7 +15,7 @@ import { StreamTail } from './tail.node.ts'
 /** A stream is not read further while this many of its characters wait for the other streams. */
 const WAITING_MAX_UNITS = 4 * 1024 * 1024
 
-const THREAD = new URL('./long-line-thread.node.ts', import.meta.url)
+const THREAD = programUrl(import.meta, 'long-line-thread')
 /** Memory limit of the thread, enough to parse the longest line, which is 256 MiB. */
 const THREAD_HEAP_MB = 2_048
 

@@ -6,11 +6,12 @@ import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
+import { programUrl } from '../core/program-url.node.ts'
 import { errorMessage } from './node-info.node.ts'
 import { removeOrphans } from './orphans.node.ts'
 import type { SnapshotTask, SnapshotUse, ThreadMessage } from './snapshot-thread.node.ts'
 
-const THREAD = new URL('./snapshot-thread.node.ts', import.meta.url)
+const THREAD = programUrl(import.meta, 'snapshot-thread')
 /** Name of a snapshot file, with the ID of the process that requested it. Such a file has hundreds of megabytes. */
 const SNAPSHOT = /^l4-snapshot-(\d+)-\d+\.json$/
 /** Memory limit of the thread. Parsing the largest coin takes 100 MB today. */

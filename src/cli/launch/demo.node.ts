@@ -16,7 +16,6 @@ import { announce, freshStart, LaunchError, PROBLEMS } from './messages.ts'
 import { freePort, killLeftovers, portError, processInfo, starterPid } from './processes.node.ts'
 import { checkDatabases, type Ports, type Secrets, StateFolder } from './state-folder.node.ts'
 
-const root = join(import.meta.dirname, '../../..')
 const NPM_POLL_MS = 500
 /** A start takes a few seconds; the first start takes slightly longer. */
 const LATE_MS = 30_000
@@ -66,7 +65,7 @@ async function demo(args: LaunchArgs, build: Build, command: AnyCommand): Promis
     folder.removeLock()
     return exitWith(errorText(error, folder))
   })
-  const launch = new Launch({ root, folder, options, ports, secrets, log })
+  const launch = new Launch({ folder, options, ports, secrets, log })
   const stopping = stopOnSignals(launch)
 
   launch.start('devnet')

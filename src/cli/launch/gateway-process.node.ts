@@ -4,7 +4,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
-import { basename, dirname, extname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   convertV4MiniflareOptions,
@@ -15,6 +15,7 @@ import {
   type V4WorkerOptionsShape,
 } from 'miniflare'
 import { unstable_getMiniflareWorkerOptions, unstable_splitSqlQuery } from 'wrangler'
+import { programUrl } from '../../core/program-url.node.ts'
 import { SQL_TOKEN_HEADER } from '../../pipelines/sql/sql-api.ts'
 import { bundledModules, commonOptions } from './miniflare-options.node.ts'
 
@@ -183,7 +184,7 @@ export interface SqlProcessInput {
   readonly state: string
 }
 
-const SQL_PROGRAM = new URL(`./sql.node${extname(import.meta.filename)}`, import.meta.url)
+const SQL_PROGRAM = programUrl(import.meta, 'sql')
 const START_MS = 30_000
 /** Prevents a busy loop if the process ends while starting. */
 const RESTART_MS = 1_000

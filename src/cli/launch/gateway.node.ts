@@ -1,8 +1,8 @@
 // The gateway as a separate process: `--state DIR --port N --node URL [--keep MB] [--inspector PORT]`, with secrets and operator
 // variables from the environment. Miniflare restarts workerd when it dies, and stops it on SIGINT and SIGTERM.
 
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { ROOT } from '../version.node.ts'
 import { gatewayVariables } from './args.ts'
 import { startGatewayProcess } from './gateway-process.node.ts'
 
@@ -27,7 +27,7 @@ if (!variables.ok) {
   process.exit(2)
 }
 const { url } = await startGatewayProcess({
-  root: join(import.meta.dirname, '../../..'),
+  root: ROOT,
   state: values.state,
   port: Number(values.port),
   ...(values.inspector === undefined ? {} : { inspectorPort: Number(values.inspector) }),

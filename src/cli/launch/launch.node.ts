@@ -4,10 +4,12 @@
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readFileSync, statSync, truncateSync } from 'node:fs'
-import { dirname, extname, join } from 'node:path'
+import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { orFallback } from '../../core/deadline.ts'
 import { parseJson } from '../../core/json.ts'
+import { programUrl } from '../../core/program-url.node.ts'
 import { after } from '../../core/timers.client.ts'
 import { DEFAULT_SEED, simulatedKey } from '../../devnet/simulated-keys.node.ts'
 import { runningFilePath } from '../running-file.node.ts'
@@ -38,9 +40,7 @@ const RESTART_FIRST_MS = 200
 const RESTART_CAP_MS = 2_000
 /** A child that lived this long counts as stable, which resets the restart delay. */
 const STABLE_MS = 5_000
-/** Programs are TypeScript in the repository and JavaScript in the package. */
-const PROGRAM_TYPE = extname(import.meta.filename)
-const GUARD = new URL(`./guard.node${PROGRAM_TYPE}`, import.meta.url).href
+const GUARD = programUrl(import.meta, 'guard').href
 
 export class SupervisedChild {
   readonly #spec: ChildSpec
@@ -156,7 +156,6 @@ export function lastErrorLine(log: string): string | null {
 }
 
 interface LaunchContext {
-  readonly root: string
   readonly folder: StateFolder
   readonly options: LaunchOptions
   readonly ports: Ports
@@ -309,7 +308,7 @@ export class Launch {
   }
 }
 
-function childSpecs({ root, folder, options, ports, secrets }: LaunchContext): ChildSpec[] {
+function childSpecs({ folder, options, ports, secrets }: LaunchContext): ChildSpec[] {
   const isLarge = options.scale === 'mainnet'
   const node = `http://127.0.0.1:${ports.devnet}`
   const gateway = `http://127.0.0.1:${ports.gateway}`
@@ -317,27 +316,27 @@ function childSpecs({ root, folder, options, ports, secrets }: LaunchContext): C
   const { ADMIN_TOKEN, FEED_TOKEN, KEY_SECRET, METRICS_TOKEN } = secrets
   const spec = (
     name: ChildName,
-    program: 'main' | 'launch/gateway',
+    program: '../main' | 'gateway',
     args: readonly string[],
     env: Record<string, string> = {},
   ): ChildSpec => ({
     name,
     args: [
       ...(name === 'gateway' ? [] : heapOf(name, isLarge)),
-      join(root, `src/cli/${program}.node${PROGRAM_TYPE}`),
+      fileURLToPath(programUrl(import.meta, program)),
       ...args,
     ],
     env,
     log: folder.pathOf(`log/${name}.log`),
   })
   return [
-    spec('devnet', 'main', [
+    spec('devnet', '../main', [
       ...['devnet', '--data', data, '--port', String(ports.devnet), '--json'],
       ...options.devnet,
     ]),
     spec(
       'gateway',
-      'launch/gateway',
+      'gateway',
       [
         ...['--state', folder.pathOf('gateway'), '--port', String(ports.gateway), '--node', node],
         ...['--keep', String(options.keep)],
@@ -352,7 +351,7 @@ function childSpecs({ root, folder, options, ports, secrets }: LaunchContext): C
     ),
     spec(
       'feeder',
-      'main',
+      '../main',
       ['feed', '--data', data, '--info', node, '--gateway', gateway, '--state', folder.pathOf('feeder')],
       { FEED_TOKEN },
     ),
