@@ -21,7 +21,7 @@ export default {
         'src/console/{site,docs/docs,landing/landing}.dom.ts!',
         // Entry points of the client package, which scripts/build-client.ts builds.
         'src/client/{create-client.client,books.client,schemas}.ts!',
-        'test/conformance/package/{contract.ts,use.mts}',
+        'test/conformance/package/{contract.ts,use.mts,use-ws.mts}',
         'scripts/*.{ts,mjs}!',
         'test/bench/counted/*.worker.ts',
         'test/pipelines/plant/gateway.{node,worker}.ts',
@@ -45,7 +45,7 @@ export default {
     'packages/weir': {},
   },
   // The font is named in a style sheet.
-  ignoreDependencies: ['weir-client', '@stryker-mutator/vitest-runner', '@fontsource-variable/inter'],
+  ignoreDependencies: ['@weir/client', '@stryker-mutator/vitest-runner', '@fontsource-variable/inter'],
   // Installed on the machine, or missing: tests of PostgreSQL with TLS use it.
   ignoreBinaries: ['openssl', 'promtool'],
   ignoreExportsUsedInFile: process.argv.includes('--production'),

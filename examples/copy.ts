@@ -3,7 +3,7 @@
 // Run with WEIR_URL and WEIR_KEY set: npx node examples/copy.ts fills.sqlite
 
 import { DatabaseSync } from 'node:sqlite'
-// In your own project, import from 'weir-client'.
+// In your own project, import from '@weir/client'.
 import { createClient } from '../src/client/create-client.client.ts'
 
 const { WEIR_URL: url, WEIR_KEY: key } = process.env

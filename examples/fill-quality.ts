@@ -2,7 +2,7 @@
 // joins the best bid and the best ask with small orders, at the end of the queue. It follows them until they fill or time out. For each side it prints the share that filled, the wait, and the move of the mid after a fill.
 // Run with WEIR_URL and WEIR_KEY set: npx node examples/fill-quality.ts BTC 2026-11-28T12:00Z 2026-11-28T13:00Z
 
-// In your own project, import from 'weir-client'.
+// In your own project, import from '@weir/client'.
 import { createClient } from '../src/client/create-client.client.ts'
 
 const QUOTE_EVERY_MS = 10_000

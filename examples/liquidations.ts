@@ -2,7 +2,7 @@
 // Run with WEIR_URL and WEIR_KEY set: npx node examples/liquidations.ts 10000
 
 import { Big } from 'big.js'
-// In your own project, import from 'weir-client'.
+// In your own project, import from '@weir/client'.
 import { createClient } from '../src/client/create-client.client.ts'
 
 const { WEIR_URL: url, WEIR_KEY: key } = process.env

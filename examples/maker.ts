@@ -4,7 +4,7 @@
 // Run with WEIR_URL and WEIR_KEY set: npx node examples/maker.ts BTC
 
 import { Big } from 'big.js'
-// In your own project, import from 'weir-client' and 'weir-client/books'.
+// In your own project, import from '@weir/client' and '@weir/client/books'.
 import { openBooks } from '../src/client/books.client.ts'
 import { createClient } from '../src/client/create-client.client.ts'
 

@@ -13,7 +13,7 @@ if (!url || !key || !coin) {
   process.exit(1)
 }
 
-const PACKAGE = join(import.meta.dirname, '../dist/client')
+const PACKAGE = join(import.meta.dirname, '../dist/packages/client')
 const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
 
 async function makeToken(): Promise<string> {

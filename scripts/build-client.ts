@@ -1,14 +1,17 @@
-// `npm run build:client` builds the client package in dist/client, ready to publish: ES modules, the types that they export,
-// and a separate package.json.
+// `npm run build:client` builds the client package in dist/packages/client: ES modules, the types that they export, and the
+// manifest and README of packages/client. It also packs the file that `npm install` and `npm publish` take.
 
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'vite'
+import { withPackageName } from '../src/client/package-name.node.ts'
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url))
-const OUT_DIR = join(ROOT, 'dist/client')
+const SOURCE_DIR = join(ROOT, 'packages/client')
+const PACKAGES_DIR = join(ROOT, 'dist/packages')
+const OUT_DIR = join(PACKAGES_DIR, 'client')
 const TYPES_DIR = join(ROOT, 'dist/client.types')
 /** Imports of the project's own modules in type declarations. */
 const FROM = /from ['"](\.[^'"]+)\.ts['"]/g
@@ -38,6 +41,11 @@ await build({
 })
 declarations()
 manifest()
+for (const file of globSync('*.{js,ts,md}', { cwd: OUT_DIR })) {
+  const path = join(OUT_DIR, file)
+  writeFileSync(path, withPackageName(readFileSync(path, 'utf8')))
+}
+pack()
 
 /** Writes only the declarations that an entry point exports; internal ones stay unpublished. */
 function declarations(): void {
@@ -60,26 +68,27 @@ function declarations(): void {
   rmSync(TYPES_DIR, { recursive: true })
 }
 
+/** Writes the manifest with the fields that the root shares, so that version and license are written once. */
 function manifest(): void {
-  const { version, license, dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
-  const exported = Object.keys(ENTRIES).map((name) => [
-    name === 'index' ? '.' : `./${name}`,
-    { types: `./${name}.d.ts`, default: `./${name}.js` },
-  ])
-  const own = {
-    name: 'weir-client',
-    version,
-    description: 'Client for a Weir gateway: typed queries, streams, self-checking order books, history and replay',
-    license,
-    type: 'module',
-    engines: { node: '>=22' },
-    sideEffects: false,
-    exports: Object.fromEntries(exported),
-    peerDependencies: { zod: `^${dependencies.zod}` },
-    peerDependenciesMeta: { zod: { optional: true } },
-  }
-  mkdirSync(OUT_DIR, { recursive: true })
-  writeFileSync(join(OUT_DIR, 'package.json'), `${JSON.stringify(own, null, 2)}\n`)
-  copyFileSync(join(ROOT, 'docs/reference/sdks.md'), join(OUT_DIR, 'README.md'))
+  const root = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+  const own = JSON.parse(readFileSync(join(SOURCE_DIR, 'package.json'), 'utf8'))
+  const { version, license, repository, homepage, bugs } = root
+  const peerDependencies = { zod: `^${root.dependencies.zod}` }
+  const published = { ...own, version, license, repository, homepage, bugs, peerDependencies }
+  writeFileSync(join(OUT_DIR, 'package.json'), `${JSON.stringify(published, null, 2)}\n`)
+  copyFileSync(join(SOURCE_DIR, 'README.md'), join(OUT_DIR, 'README.md'))
   copyFileSync(join(ROOT, 'LICENSE'), join(OUT_DIR, 'LICENSE'))
+}
+
+/** npm gives all files the same time and owner, so the same files make the same bytes. */
+function pack(): void {
+  const args = ['pack', '--json', '--ignore-scripts', '--loglevel=error', '--pack-destination', PACKAGES_DIR]
+  const npm = spawnSync('npm', args, { cwd: OUT_DIR, encoding: 'utf8' })
+  if (npm.status !== 0) throw new Error(npm.stderr || String(npm.error))
+  const [{ filename, size, unpackedSize }] = JSON.parse(npm.stdout)
+  console.log(`dist/packages/${filename}: ${kilobytes(size)}, unpacked ${kilobytes(unpackedSize)}`)
+}
+
+function kilobytes(bytes: number): string {
+  return `${Math.round(bytes / 1_000)} kB`
 }

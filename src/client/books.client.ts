@@ -62,8 +62,8 @@ class PublicBook implements Book {
  * @throws {TypeError} If `client` does not come from `createClient`.
  * @example
  * ```ts
- * import { createClient } from 'weir-client'
- * import { openBooks } from 'weir-client/books'
+ * import { createClient } from '@weir/client'
+ * import { openBooks } from '@weir/client/books'
  *
  * const client = createClient({ url: 'https://weir.example.com', key: process.env.WEIR_KEY ?? '' })
  * for await (const event of openBooks(client, 'BTC')) {

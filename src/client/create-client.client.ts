@@ -47,7 +47,10 @@ export interface ClientOptions {
   /** Short-lived stream token, which browsers use instead of `key`. */
   readonly token?: string
   readonly fetch?: typeof fetch
-  readonly WebSocket?: new (url: string) => WebSocketLike
+  /** For platforms without a global WebSocket, such as Node 20: the `WebSocket` of the package `ws`. */
+  readonly WebSocket?: new (
+    url: string,
+  ) => WebSocketLike
   /** Signal that closes the client when it is aborted. */
   readonly signal?: AbortSignal
   /** Timeout of one attempt at an info request, in milliseconds. Default: 10,000. */
@@ -150,7 +153,7 @@ const MAX_RETRY_WAIT_MS = 30_000
  * @throws {TypeError} If both `key` and `token` are missing, or `url` is not an HTTP URL.
  * @example
  * ```ts
- * import { createClient } from 'weir-client'
+ * import { createClient } from '@weir/client'
  *
  * const client = createClient({ url: 'https://weir.example.com', key: process.env.WEIR_KEY ?? '' })
  * const { data, credits } = await client.info('allMids')
@@ -186,6 +189,7 @@ export function createClient(options: ClientOptions): WeirClient {
     onNotice: (text, code) => onNotice?.(text, code),
   })
   const connected = (): Connection => {
+    requireWebSocket(options)
     if (!isStarted && !closed.signal.aborted) connection.start()
     isStarted = true
     return connection
@@ -214,10 +218,18 @@ export function createClient(options: ClientOptions): WeirClient {
     subscribe: (body: object, streamOptions: StreamOptions = {}) => stream(body, streamOptions),
     on: (body: object, listener: (event: StreamEvent) => void, streamOptions: StreamOptions = {}) =>
       stream(body, streamOptions, listener).close,
-    replay: (body: object, range: object, { signal: own }: { signal?: AbortSignal } = {}) =>
-      openReplay(handles, runtime, endpoint, body as SubscriptionBody, range, own),
+    replay: (body: object, range: object, { signal: own }: { signal?: AbortSignal } = {}) => {
+      requireWebSocket(options)
+      return openReplay(handles, runtime, endpoint, body as SubscriptionBody, range, own)
+    },
     close: () => end(CLOSED),
     [INTERNALS]: { handles, runtime, endpoint, connected } satisfies ClientInternals,
   }
   return client as WeirClient
+}
+
+/** Checked when a stream is opened, because info requests need no WebSocket. */
+function requireWebSocket({ WebSocket = globalThis.WebSocket }: ClientOptions): void {
+  if (WebSocket) return
+  throw new TypeError('createClient: WebSocket is required on this platform. Pass the one of the package ws')
 }

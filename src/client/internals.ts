@@ -69,7 +69,7 @@ export interface ClientInternals {
   readonly connected: () => Connection
 }
 
-export const INTERNALS = Symbol.for('weir-client.inside')
+export const INTERNALS = Symbol.for('weir.client.inside')
 
 export function internalsOf(client: object): ClientInternals {
   const internals = (client as { readonly [INTERNALS]?: ClientInternals })[INTERNALS]

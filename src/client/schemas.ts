@@ -25,7 +25,7 @@ export type ChannelSchemas = {
  *
  * @example
  * ```ts
- * import { infoSchemas } from 'weir-client/schemas'
+ * import { infoSchemas } from '@weir/client/schemas'
  *
  * const answer = infoSchemas.allMids.answer.parse({ BTC: '81307.0' })
  * console.log(answer.BTC)
@@ -41,7 +41,7 @@ export const infoSchemas: InfoSchemas = Object.fromEntries(
  *
  * @example
  * ```ts
- * import { channelSchemas } from 'weir-client/schemas'
+ * import { channelSchemas } from '@weir/client/schemas'
  *
  * channelSchemas.trades.body.parse({ type: 'trades', coin: 'BTC' })
  * ```

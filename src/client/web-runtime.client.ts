@@ -1,5 +1,5 @@
 // The client runtime for platforms with global `WebSocket` and `fetch`: browsers, Workers, Deno, Bun, and Node 22 or
-// later. These platforms hide the status of a rejected upgrade. The runtime therefore gets the status from a free HTTP
+// later. Node 20 needs a WebSocket from a package. These platforms hide the status of a rejected upgrade. The runtime therefore gets the status from a free HTTP
 // request with the same key.
 
 import { after } from '../core/timers.client.ts'
@@ -71,6 +71,8 @@ function openSocket(
     if (isOpen || isDropped) over({ status: null, code, reason })
     else void refusalOf(url, post).then((refusal) => over(refusal ?? { status: null, code, reason }))
   })
+  // The close event says the same. Without a listener, an error of the package `ws` ends the process.
+  socket.addEventListener('error', () => {})
   return {
     send: (text) => {
       if (socket.readyState === 1) socket.send(text)

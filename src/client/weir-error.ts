@@ -15,7 +15,7 @@ export interface FailureDetails {
  *
  * @example
  * ```ts
- * import { createClient, WeirError } from 'weir-client'
+ * import { createClient, WeirError } from '@weir/client'
  *
  * const client = createClient({ url: 'https://weir.example.com', key: process.env.WEIR_KEY ?? '' })
  * try {

@@ -55,13 +55,13 @@ describe('spread.ts', () => {
 })
 
 describe('a copy in an empty folder', () => {
-  /** With `weir-client` and what else it imports, as npm would put them there. */
+  /** With the client package and what else it imports, as npm would put them there. */
   const copied = (file: string, change = (text: string) => text) => {
     const place = join(folder, `copy of ${file}`)
-    mkdirSync(join(place, 'node_modules'), { recursive: true })
+    mkdirSync(join(place, 'node_modules/@weir'), { recursive: true })
     cpSync(join(EXAMPLES, 'package.json'), join(place, 'package.json'))
     writeFileSync(join(place, file), change(readFileSync(join(EXAMPLES, file), 'utf8')))
-    symlinkSync(PACKAGE, join(place, 'node_modules/weir-client'))
+    symlinkSync(PACKAGE, join(place, 'node_modules/@weir/client'))
     symlinkSync(join(EXAMPLES, '../node_modules/big.js'), join(place, 'node_modules/big.js'))
     return runCommand(process.execPath, [join(place, file), 'BTC'], env)
   }

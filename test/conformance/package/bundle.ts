@@ -1,13 +1,27 @@
-// The published client package, and bundles of programs that use it.
+// The published client package: its files, and bundles of programs that use it.
 
 import { spawnSync } from 'node:child_process'
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { build } from 'vite'
 
 const ROOT = join(import.meta.dirname, '../../..')
-export const PACKAGE = join(ROOT, 'dist/client')
+export const PACKAGE = join(ROOT, 'dist/packages/client')
 
-/** Builds the package into dist/client. */
+interface Manifest {
+  readonly name: string
+  readonly version: string
+}
+
+export const manifestOf = (folder: string): Manifest => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+
+/** The file that `npm install` takes, with the name that npm gives it. */
+export function tarball(): string {
+  const { name, version } = manifestOf(PACKAGE)
+  return join(dirname(PACKAGE), `${name.replace(/^@/, '').replace('/', '-')}-${version}.tgz`)
+}
+
+/** Builds the package into dist/packages. */
 export function buildPackage(): void {
   const { status, stderr, stdout } = spawnSync(process.execPath, [join(ROOT, 'scripts/build-client.ts')], {
     encoding: 'utf8',
@@ -15,17 +29,12 @@ export function buildPackage(): void {
   if (status !== 0) throw new Error(`${stdout}${stderr}`)
 }
 
-/** One module of all that `entry` imports, with the package where it is imported. */
+/** One module of all that `entry` imports, with the packages that are installed in its folder. */
 export async function bundleOf(entry: string, isMinified = false): Promise<string> {
-  const alias = ['books', 'schemas', ''].map((name) => ({
-    find: name === '' ? /^weir-client$/ : `weir-client/${name}`,
-    replacement: join(PACKAGE, `${name || 'index'}.js`),
-  }))
   const built = await build({
-    root: ROOT,
+    root: dirname(entry),
     configFile: false,
     logLevel: 'warn',
-    resolve: { alias },
     build: {
       write: false,
       target: 'es2022',

@@ -1,8 +1,8 @@
 // The client package's contract against a running gateway, as plain functions, so that every runtime runs the same.
 // Each throws on failure; `run` returns the names of the passed ones.
 
-import { type Book, createClient, type StreamEvent, type WeirClient, WeirError } from 'weir-client'
-import { openBooks } from 'weir-client/books'
+import { type Book, createClient, type StreamEvent, type WeirClient, WeirError } from '@weir/client'
+import { openBooks } from '@weir/client/books'
 
 export interface Settings {
   readonly url: string

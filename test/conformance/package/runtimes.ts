@@ -1,8 +1,9 @@
-// Runs one module in each runtime of users; its `run(settings)` returns the passed checks.
+// The runtimes of users. Each runs one module, whose `run(settings)` returns the passed checks.
 
 import { spawn } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { convertV4MiniflareOptions, Miniflare } from 'miniflare'
 import { openBrowser } from '../../browser/browser.ts'
 import { missingIn, placeOf } from '../../installed.ts'
@@ -14,59 +15,97 @@ type Runtime = (module: string, settings: Settings, folder: string) => Promise<F
 
 const PLACE = placeOf('runtimes')
 const LIST = join(import.meta.dirname, '../../runtimes')
+const ROOT = join(import.meta.dirname, '../../..')
+const SYSTEM = `${process.platform}-${process.arch}`
 /** As npm brings them, whose own links need scripts. */
 const BINARIES = {
-  deno: `@deno/${process.platform}-${process.arch}${process.platform === 'linux' ? '-glibc' : ''}/deno`,
-  bun: `@oven/bun-${process.platform}-${process.arch}/bin/bun`,
+  node20: `node-20-${SYSTEM}/bin/node`,
+  node22: `node-22-${SYSTEM}/bin/node`,
+  deno: `@deno/${SYSTEM}${process.platform === 'linux' ? '-glibc' : ''}/deno`,
+  bun: `@oven/bun-${SYSTEM}/bin/bun`,
 }
 
-function command(name: string, args: readonly string[], module: string, settings: Settings, folder: string) {
-  writeFileSync(join(folder, 'contract.mjs'), module)
-  const program = join(folder, 'program.mjs')
-  const text = `import { run } from './contract.mjs'\nconsole.log(JSON.stringify(await run(${JSON.stringify(settings)})))\n`
-  writeFileSync(program, text)
-  return new Promise<Found>((resolve, reject) => {
-    const child = spawn(name, [...args, program], { stdio: ['ignore', 'pipe', 'pipe'] })
+/** The start of a command line that takes a program, or a sentence that says why it is not there. */
+type Command = () => readonly string[] | string
+
+function installed(name: keyof typeof BINARIES, ...args: readonly string[]): Command {
+  return () => {
+    const missing = missingIn(PLACE, LIST)
+    if (missing !== null) return missing
+    const path = join(PLACE, 'node_modules', BINARIES[name])
+    return existsSync(path) ? [path, ...args] : `npm has none for ${SYSTEM}`
+  }
+}
+
+/** It has no global WebSocket. */
+export const NODE_20 = 'Node 20'
+
+/** Runtimes that take a program on their command line. */
+export const COMMANDS: Readonly<Record<string, Command>> = {
+  'Node 24': () => [process.execPath],
+  'Node 22': installed('node22'),
+  [NODE_20]: installed('node20'),
+  Deno: installed('deno', 'run', '--allow-net', '--allow-env'),
+  Bun: installed('bun', 'run'),
+}
+
+/** What the program says. Rejects if it fails. */
+export function execute(
+  [path = '', ...args]: readonly string[],
+  cwd: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(path, args, { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
     let out = ''
     let errors = ''
     child.stdout.on('data', (chunk) => (out += chunk))
     child.stderr.on('data', (chunk) => (errors = (errors + chunk).slice(-4_000)))
     child.once('error', reject)
-    child.once('close', (code) => {
-      try {
-        resolve(JSON.parse(out.trim().split('\n').at(-1)!) as Found)
-      } catch {
-        reject(new Error(`${name} ended with ${code}: ${out}${errors}`))
-      }
-    })
+    child.once('close', (code) =>
+      code === 0 ? resolve(out) : reject(new Error(`${path} ended with ${code}: ${out}${errors}`)),
+    )
   })
 }
 
-function installed(name: keyof typeof BINARIES, args: readonly string[]): Runtime {
+function contractOf(name: string): Runtime {
   return async (module, settings, folder) => {
-    const missing = missingIn(PLACE, LIST)
-    if (missing !== null) return missing
-    return command(join(PLACE, 'node_modules', BINARIES[name]), args, module, settings, folder)
+    const command = COMMANDS[name]!()
+    if (typeof command === 'string') return command
+    writeFileSync(join(folder, 'contract.mjs'), module)
+    const ws = pathToFileURL(join(ROOT, 'node_modules/ws/wrapper.mjs'))
+    const needs = name === NODE_20 ? `import { WebSocket } from '${ws}'\nglobalThis.WebSocket = WebSocket\n` : ''
+    const text = `import { run } from './contract.mjs'\n${needs}console.log(JSON.stringify(await run(${JSON.stringify(settings)})))\n`
+    writeFileSync(join(folder, 'program.mjs'), text)
+    const out = await execute([...command, 'program.mjs'], folder)
+    return JSON.parse(out.trim().split('\n').at(-1)!) as Found
+  }
+}
+
+/** Runs a Worker until the response of its first request. */
+export async function fetchOfWorker(
+  modules: Readonly<Record<string, string>>,
+  bindings: Readonly<Record<string, string>> = {},
+): Promise<Response> {
+  const flare = new Miniflare(
+    convertV4MiniflareOptions({
+      compatibilityDate: '2026-10-01',
+      modules: Object.entries(modules).map(([path, contents]) => ({ type: 'ESModule', path, contents })),
+      bindings,
+    }),
+  )
+  try {
+    const response = await flare.dispatchFetch('http://localhost/')
+    return new Response(await response.text(), { status: response.status })
+  } finally {
+    await flare.dispose()
   }
 }
 
 const inWorkerd: Runtime = async (module, settings) => {
   const worker = `import { run } from './contract.mjs'
 export default { fetch: async () => Response.json(await run(${JSON.stringify(settings)})) }`
-  const flare = new Miniflare(
-    convertV4MiniflareOptions({
-      compatibilityDate: '2026-10-01',
-      modules: [
-        { type: 'ESModule', path: 'worker.mjs', contents: worker },
-        { type: 'ESModule', path: 'contract.mjs', contents: module },
-      ],
-    }),
-  )
-  try {
-    return (await (await flare.dispatchFetch('http://localhost/')).json()) as Found
-  } finally {
-    await flare.dispose()
-  }
+  return (await (await fetchOfWorker({ 'worker.mjs': worker, 'contract.mjs': module })).json()) as Found
 }
 
 const inChromium: Runtime = async (module, settings) => {
@@ -88,9 +127,7 @@ const inChromium: Runtime = async (module, settings) => {
 }
 
 export const RUNTIMES: Readonly<Record<string, Runtime>> = {
-  Node: (module, settings, folder) => command(process.execPath, [], module, settings, folder),
+  ...Object.fromEntries(Object.keys(COMMANDS).map((name) => [name, contractOf(name)])),
   workerd: inWorkerd,
   Chromium: inChromium,
-  Deno: installed('deno', ['run', '--allow-net', '--no-config']),
-  Bun: installed('bun', ['run']),
 }

@@ -1,10 +1,13 @@
 // A user's program, compiled and run in a fresh project by package.test.ts.
-import { createClient, type Frame, type WeirError } from 'weir-client'
-import { openBooks } from 'weir-client/books'
+import { createClient, type Frame, type WeirError } from '@weir/client'
+import { openBooks } from '@weir/client/books'
+import { infoSchemas } from '@weir/client/schemas'
 
-const client = createClient({ url: process.env.WEIR_URL!, key: process.env.WEIR_KEY! })
+// With the types of a browser, there is no `process`.
+const { env } = (globalThis as unknown as { process: { env: { WEIR_URL: string; WEIR_KEY: string } } }).process
+const client = createClient({ url: env.WEIR_URL, key: env.WEIR_KEY })
 const { data, credits } = await client.info('l2Book', { coin: 'BTC' })
-const px: string | undefined = data?.levels[0][0]?.px
+const px: string | undefined = infoSchemas.l2Book.answer.parse(data)?.levels[0][0]?.px
 // @ts-expect-error the coin is missing
 client.info('l2Book').catch((_: WeirError) => px)
 const shown = (frame: Frame<'trades'>): string | undefined => frame.data[0]?.px
@@ -17,5 +20,3 @@ for await (const event of openBooks(client, 'BTC')) {
   break
 }
 client.close()
-
-declare const process: { readonly env: Record<string, string | undefined> }

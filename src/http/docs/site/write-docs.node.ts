@@ -7,6 +7,7 @@ import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { Marked, type Tokens } from 'marked'
 import { build } from 'vite'
+import { withPackageName } from '../../../client/package-name.node.ts'
 import { buildIndex } from '../../../console/docs/search.ts'
 import { LANGUAGES } from '../../../console/requests/code-samples.ts'
 import { CATALOGUE } from '../../../info/queries/catalogue.ts'
@@ -132,7 +133,7 @@ export function docsPages(root: string): Page[] {
     return new Map(definitions.map(({ type }) => [type, noteOf(type, codes)]))
   }
   const paths = globSync(DOCUMENTS, { cwd: root }).sort()
-  const documents = new Map(paths.map((path) => [path, read(path)]))
+  const documents = new Map(paths.map((path) => [path, withPackageName(read(path))]))
   const endpoints = endpointPages(ENDPOINTS)
   const pages = [
     ...prosePages(documents),
