@@ -231,5 +231,5 @@ export function createClient(options: ClientOptions): WeirClient {
 /** Checked when a stream is opened, because info requests need no WebSocket. */
 function requireWebSocket({ WebSocket = globalThis.WebSocket }: ClientOptions): void {
   if (WebSocket) return
-  throw new TypeError('createClient: WebSocket is required on this platform. Pass the one of the package ws')
+  throw new TypeError('createClient: WebSocket is required here. Pass that of the package ws')
 }

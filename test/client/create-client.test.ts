@@ -395,3 +395,28 @@ test('requires a key and a gateway URL', () => {
   expect(() => createClient({ ...options, url: 'one', key: 'k' })).toThrow(TypeError)
   createClient({ ...options, url: 'http://one', token: 't' })
 })
+
+test('without a WebSocket, info requests work, and streams say what is missing', async () => {
+  vi.stubGlobal('WebSocket', undefined)
+  const { fetch } = fakeFetch(() => ({ body: { BTC: '1' } }))
+  const client = createClient({ url: 'http://one', key: 'k', fetch })
+  expect((await client.info('allMids')).data).toEqual({ BTC: '1' })
+  for (const open of [
+    () => client.subscribe(TRADES),
+    () => client.replay(TRADES, { fromTime: 1, speed: 'max' }),
+    () => openBooks(client, 'BTC'),
+  ])
+    expect(open).toThrow('WebSocket is required here')
+  client.close()
+  vi.unstubAllGlobals()
+})
+
+test('a socket that emits errors has a listener for them', () => {
+  const { client } = setUp()
+  client.subscribe(TRADES)
+  const heard = vi.spyOn(FakeWebSocket.prototype, 'addEventListener')
+  client.replay(TRADES, { fromTime: 1, speed: 'max' })
+  expect(heard.mock.calls.map(([type]) => type)).toContain('error')
+  heard.mockRestore()
+  client.close()
+})

@@ -22,7 +22,7 @@ import { COMMANDS, execute, fetchOfWorker, NODE_20, RUNTIMES } from './package/r
 
 const ROOT = join(import.meta.dirname, '../..')
 const CORE_MAX = 12 * 1024
-const BOOKS_MAX = 16 * 1024
+const BOOKS_MAX = 17 * 1024
 const TARBALL_MAX = 140 * 1024
 const CHECKERS = join(placeOf('packages'), 'node_modules')
 const missing = missingIn(placeOf('packages'), join(ROOT, 'test/packages'))
@@ -172,7 +172,7 @@ describe('the contract', () => {
       return execute([...command, program, ...args], project.path, env)
     }
     expect(await run('book.mjs')).toMatch(/^BTC [\d.]+ [\d.]+ at block \d+, verified\n$/)
-    expect(await run('errors.mjs')).toMatch(/^not_found 404 null \S+\n$/)
+    expect(await run('errors.mjs')).toMatch(/^invalid_request 422 null req_\S+\n$/)
     expect(await run('schemas.mjs')).toMatch(/BTC: ["']81307.0["']/)
     expect(await run('replay.mjs', `${past.fromTime}`, `${past.toTime}`)).toMatch(/^finished after [1-9]\d* trades\n$/)
   })
@@ -181,7 +181,7 @@ describe('the contract', () => {
     const command = COMMANDS[NODE_20]!()
     if (typeof command === 'string') return skip()
     const env = { WEIR_URL: world.url, WEIR_KEY: exchange.key }
-    expect(await execute([...command, 'errors.mjs'], project.path, env)).toMatch(/^not_found 404/)
+    expect(await execute([...command, 'errors.mjs'], project.path, env)).toMatch(/^invalid_request 422/)
     await expect(execute([...command, 'book.mjs'], project.path, env)).rejects.toThrow(/WebSocket is required/)
   })
 

@@ -73,6 +73,8 @@ it('every package states its Node version, as the pages do', () => {
       expect([path, page]).toEqual([path, expect.stringContaining(node)])
   }
   expect(read('docs/reference/sdks.md')).toContain(`Node ${client} or newer`)
+  for (const path of ['docs/reference/sdks.md', 'packages/client/README.md'])
+    expect(read(path)).toContain(`weir-client-${manifest.version}.tgz`)
   expect(read('examples/README.md')).toContain(`Node ${examples} or newer`)
 })
 
