@@ -6,7 +6,7 @@ import { join } from 'node:path'
 const MANIFEST = join(import.meta.dirname, '../../packages/client/package.json')
 
 /** The name of the package in comments, documents, examples and tests. */
-export const DOCUMENTED_NAME = '@weir/client'
+const DOCUMENTED_NAME = '@weir/client'
 
 /**
  * @returns The text with the name that is set instead of the documented one.
