@@ -14,6 +14,8 @@ import {
 import { messageOf } from './snapshot-request.ts'
 
 const POST_TIMEOUT_MS = 5_000
+/** Close code of a connection that ended without a close message. */
+const NO_CLOSE_MESSAGE = 1006
 /**
  * A request of a type that stream tokens may use, with its coin missing. If the key is accepted, the response is an error
  * that costs nothing.
@@ -54,6 +56,7 @@ function openSocket(
 ): ClientSocket {
   let isOpen = false
   let isDropped = false
+  let hasFailed = false
   let hasEnded = false
   const over = (end: SocketEnd) => {
     if (hasEnded) return
@@ -67,12 +70,20 @@ function openSocket(
   socket.addEventListener('message', ({ data }) => {
     if (!isDropped) handlers.onText(String(data))
   })
+  const failed = (end: SocketEnd) => {
+    if (hasFailed) return
+    hasFailed = true
+    void refusalOf(url, post).then((refusal) => over(refusal ?? end))
+  }
   socket.addEventListener('close', ({ code, reason }) => {
-    if (isOpen || isDropped) over({ status: null, code, reason })
-    else void refusalOf(url, post).then((refusal) => over(refusal ?? { status: null, code, reason }))
+    const end = { status: null, code, reason }
+    if (isOpen || isDropped) over(end)
+    else failed(end)
   })
-  // The close event says the same. Without a listener, an error of the package `ws` ends the process.
-  socket.addEventListener('error', () => {})
+  // After a failed connection, Node 22 sends no close event. Without a listener, an error of the package `ws` ends the process.
+  socket.addEventListener('error', () => {
+    if (!isOpen && !isDropped) failed({ status: null, code: NO_CLOSE_MESSAGE, reason: '' })
+  })
   return {
     send: (text) => {
       if (socket.readyState === 1) socket.send(text)

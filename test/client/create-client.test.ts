@@ -411,12 +411,24 @@ test('without a WebSocket, info requests work, and streams say what is missing',
   vi.unstubAllGlobals()
 })
 
-test('a socket that emits errors has a listener for them', () => {
-  const { client } = setUp()
+test('a failed connection that has only an error event ends with the reason of the gateway', async () => {
+  const refusal = { status: 401, body: { code: 'unauthorized', error: 'The API key is unknown' } }
+  const { client, requests, states } = setUp(() => refusal)
+  const ends = client.subscribe(TRADES)[Symbol.asyncIterator]()
+  FakeWebSocket.last.dispatchEvent(new Event('error'))
+  FakeWebSocket.last.end()
+  expect((await ends.next()).value).toMatchObject({ type: 'end', end: { code: 'unauthorized' } })
+  expect([requests.length, states.at(-1)]).toEqual([1, 'fatal'])
+  client.close()
+})
+
+test('an error of an open connection leaves its end to the close event', () => {
+  const { client, requests, states } = setUp()
   client.subscribe(TRADES)
-  const heard = vi.spyOn(FakeWebSocket.prototype, 'addEventListener')
-  client.replay(TRADES, { fromTime: 1, speed: 'max' })
-  expect(heard.mock.calls.map(([type]) => type)).toContain('error')
-  heard.mockRestore()
+  opens()
+  FakeWebSocket.last.dispatchEvent(new Event('error'))
+  expect(states.at(-1)).toBe('open')
+  FakeWebSocket.last.end()
+  expect([requests.length, states.at(-1)]).toEqual([0, 'waiting'])
   client.close()
 })

@@ -49,6 +49,9 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   Bun: installed('bun', 'run'),
 }
 
+/** Less than the time limits of the tests, so that no program outlives them. */
+const PROGRAM_MS = 280_000
+
 /** What the program says. Rejects if it fails. */
 export function execute(
   [path = '', ...args]: readonly string[],
@@ -56,7 +59,12 @@ export function execute(
   env: Readonly<Record<string, string>> = {},
 ): Promise<string> {
   return new Promise((resolve, reject) => {
-    const child = spawn(path, args, { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+    const child = spawn(path, args, {
+      cwd,
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      timeout: PROGRAM_MS,
+    })
     let out = ''
     let errors = ''
     child.stdout.on('data', (chunk) => (out += chunk))
