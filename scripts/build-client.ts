@@ -7,11 +7,11 @@ import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'vite'
 import { withPackageName } from '../src/client/package-name.node.ts'
+import { pack } from './npm-pack.ts'
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url))
 const SOURCE_DIR = join(ROOT, 'packages/client')
-const PACKAGES_DIR = join(ROOT, 'dist/packages')
-const OUT_DIR = join(PACKAGES_DIR, 'client')
+const OUT_DIR = join(ROOT, 'dist/packages/client')
 const TYPES_DIR = join(ROOT, 'dist/client.types')
 /** Imports of the project's own modules in type declarations. */
 const FROM = /from ['"](\.[^'"]+)\.ts['"]/g
@@ -45,7 +45,7 @@ for (const file of globSync('*.{js,ts,md}', { cwd: OUT_DIR })) {
   const path = join(OUT_DIR, file)
   writeFileSync(path, withPackageName(readFileSync(path, 'utf8')))
 }
-pack()
+pack(OUT_DIR)
 
 /** Writes only the declarations that an entry point exports; internal ones stay unpublished. */
 function declarations(): void {
@@ -78,17 +78,4 @@ function manifest(): void {
   writeFileSync(join(OUT_DIR, 'package.json'), `${JSON.stringify(published, null, 2)}\n`)
   copyFileSync(join(SOURCE_DIR, 'README.md'), join(OUT_DIR, 'README.md'))
   copyFileSync(join(ROOT, 'LICENSE'), join(OUT_DIR, 'LICENSE'))
-}
-
-/** npm gives all files the same time and owner, so the same files make the same bytes. */
-function pack(): void {
-  const args = ['pack', '--json', '--ignore-scripts', '--loglevel=error', '--pack-destination', PACKAGES_DIR]
-  const npm = spawnSync('npm', args, { cwd: OUT_DIR, encoding: 'utf8' })
-  if (npm.status !== 0) throw new Error(npm.stderr || String(npm.error))
-  const [{ filename, size, unpackedSize }] = JSON.parse(npm.stdout)
-  console.log(`dist/packages/${filename}: ${kilobytes(size)}, unpacked ${kilobytes(unpackedSize)}`)
-}
-
-function kilobytes(bytes: number): string {
-  return `${Math.round(bytes / 1_000)} kB`
 }

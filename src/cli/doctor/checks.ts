@@ -45,7 +45,7 @@ export const checkResults = (name: string) => ({
   fail: finding(name, 'FAIL'),
 })
 
-const START = checkResults('demo')
+const START = checkResults('processes')
 const STATE = checkResults('state')
 const FILES = checkResults('node files')
 const NODE = checkResults('node http')
@@ -118,7 +118,7 @@ export function withLaunchFix({ part: at, ...check }: Check, { folder, processes
   const part = NODE_CHECKS.includes(check.name) ? 'devnet' : at
   if (part === undefined || check.state === 'ok') return check
   const process = processes?.find(({ name, runs }) => name === part && runs)
-  if (process === undefined) return { ...check, fix: 'See the "demo" check.' }
+  if (process === undefined) return { ...check, fix: 'See the "processes" check.' }
   const { pid } = process
   return {
     ...check,

@@ -250,6 +250,8 @@ function launchTarget(stateDir: string): Target {
   const dev = readRunning(stateDir)
   if (!dev.ok) return {}
   const { url: gateway, feed_token: feedToken, admin_token: adminToken, metrics_token: metricsToken } = dev.value
+  // Only a demo has an exchange and a feeder of its own.
+  if (dev.value.key === undefined) return { gateway, feedToken, adminToken, metricsToken }
   const devnet = folder.readPorts()?.devnet
   const info = devnet === undefined ? undefined : `http://127.0.0.1:${devnet}`
   return {
@@ -277,7 +279,7 @@ async function runChecks(options: Options): Promise<Check[]> {
     withDeadline('disk', runDiskChecks(patient, files, isHost)),
   ])
   const all = groups.flat()
-  return launch === null ? all : all.map((check) => withLaunchFix(check, launch))
+  return launch === null || patient.data === undefined ? all : all.map((check) => withLaunchFix(check, launch))
 }
 
 function runLaunchChecks(facts: LaunchFacts, stateDir: string): Check[] {

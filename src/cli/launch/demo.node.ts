@@ -2,7 +2,7 @@
 // output is exactly one line, printed when ready; everything else goes to standard error.
 
 import { spawn } from 'node:child_process'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import type { Command } from '@commander-js/extra-typings'
 import { type AnyCommand, failUsage, valueParser, withHint } from '../../core/command-line.node.ts'
 import { wholeNumber } from '../../core/whole-number.ts'

@@ -280,7 +280,7 @@ it("advice for a node's host is replaced if npx weir demo runs the component at 
   const restart = expect.stringContaining('"kill -KILL 2"; log: /w/log/devnet.log')
   expect(fixOf(checkNode(answer({ status: null })))).toEqual(restart)
   expect(fixOf(checkStatus(feed('node_still'), 'c'))).toEqual(restart)
-  expect(fixOf(checkStatus(feed('feeder_silent'), 'c'))).toContain('"demo"')
+  expect(fixOf(checkStatus(feed('feeder_silent'), 'c'))).toContain('"processes"')
   expect(fixOf(checkStatus(feed('conflict'), 'c'))).toBe('Look.')
   expect(withLaunchFix(checkStatus(feed('live'), 'c'), facts)).toEqual(checkStatus(feed('live'), 'c'))
   const [refused] = checkToken('admin token', answer({ status: 500 }))

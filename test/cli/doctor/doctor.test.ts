@@ -138,14 +138,14 @@ it('checks the state folder of npx weir demo', async () => {
   writeFileSync(join(state, 'running.json'), JSON.stringify({ ...ran, pids: {} }))
   writeFileSync(join(state, 'ports.json'), '{')
   const stopped = await doctor(['--state', state])
-  expect([stopped.code, states(stopped.lines)]).toEqual([1, ['FAIL demo', 'FAIL demo']])
+  expect([stopped.code, states(stopped.lines)]).toEqual([1, ['FAIL processes', 'FAIL processes']])
   expect(stopped.lines[0]).toContain('ports.json is damaged')
   writeFileSync(join(state, 'ports.json'), '{"gateway":1,"devnet":2}')
   const secrets = Object.fromEntries(['ADMIN_TOKEN', 'FEED_TOKEN', 'KEY_SECRET'].map((name) => [name, 'a'.repeat(32)]))
   const tokens = { ...secrets, key: 'cqt_', serviceKey: 'cqs_' }
   writeFileSync(join(state, 'secrets.json'), JSON.stringify(tokens))
   const gone = await doctor(['--state', state])
-  expect([gone.code, states(gone.lines)]).toEqual([1, ['FAIL demo', 'FAIL state']])
+  expect([gone.code, states(gone.lines)]).toEqual([1, ['FAIL processes', 'FAIL state']])
   expect(gone.lines[1]).toMatch(/databases of accounts and keys/)
   for (const part of ['d1', 'do/weir-live-CreditMeter']) {
     mkdirSync(join(state, 'gateway/v3', part), { recursive: true })
@@ -157,7 +157,7 @@ it('checks the state folder of npx weir demo', async () => {
     JSON.stringify({ ...ran, pids: { start: process.pid, feeder: 2 ** 22 + 1 } }),
   )
   const { lines } = await doctor(['--state', state])
-  expect(lines).toContainEqual(expect.stringMatching(/^FAIL +demo +not running: feeder 4194305\. See .*log/))
+  expect(lines).toContainEqual(expect.stringMatching(/^FAIL +processes +not running: feeder 4194305\. See .*log/))
 })
 
 it.each(['nonsense', 'http://me:secret@127.0.0.1:1'])('rejects an invalid address (%s)', async (address) => {
