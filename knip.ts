@@ -17,6 +17,7 @@ export default {
         'src/**/main.node.ts!',
         'src/cli/launch/guard.node.ts!',
         'src/cli/launch/gateway.node.ts!',
+        'src/feeder/{long-line,snapshot}-thread.node.ts!',
         'src/console/{console,live/live,status/status}.tsx!',
         'src/console/{site,docs/docs,landing/landing}.dom.ts!',
         // Entry points of the client package, which scripts/build-client.ts builds.
@@ -47,6 +48,6 @@ export default {
   // The font is named in a style sheet.
   ignoreDependencies: ['@weir/client', '@stryker-mutator/vitest-runner', '@fontsource-variable/inter'],
   // Installed on the machine, or missing: tests of PostgreSQL with TLS use it.
-  ignoreBinaries: ['openssl', 'promtool'],
+  ignoreBinaries: ['openssl', 'promtool', 'chattr', 'systemd-notify'],
   ignoreExportsUsedInFile: process.argv.includes('--production'),
 } satisfies KnipConfig

@@ -65,7 +65,7 @@ const KEY_SECRET_NOTE = 'gateway/key-secret.sha256'
 
 export class StateFolder {
   readonly path: string
-  /** What to do if state is lost and there is no copy of it. */
+  /** The remedy for lost state without a copy. */
   readonly remedy: string
   /** A SQLite lock, which ends with the process that holds it. */
   #claim: DatabaseSync | null = null

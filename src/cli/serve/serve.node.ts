@@ -1,5 +1,5 @@
 // `weir serve`: a gateway in production on this machine. Invariants: it never creates accounts, keys or tokens with known
-// values; one process uses a folder at a time; nothing that keys or credits depend on is created anew in a used folder.
+// values; one process uses a folder at a time; secrets and databases of a used folder are never replaced.
 
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
