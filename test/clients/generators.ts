@@ -1,10 +1,9 @@
 // Clients generated from /openapi.json by public generators: each is generated, compiled and called. The program for
-// openapi-typescript is the one in docs/reference/info.md.
+// openapi-typescript is the one in docs/reference/generated-clients.md.
 
 import { execFile } from 'node:child_process'
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { MODULES, PLACE } from './install.ts'
 
@@ -49,9 +48,9 @@ console.log(response?.status, error?.msg)
 `,
 }
 
-/** The TypeScript block of docs/reference/info.md, plus what this test checks. */
+/** The TypeScript block of docs/reference/generated-clients.md, plus what this test checks. */
 function documented(): string {
-  const page = readFileSync(new URL('../../docs/reference/info.md', import.meta.url), 'utf8')
+  const page = readFileSync(new URL('../../docs/reference/generated-clients.md', import.meta.url), 'utf8')
   return `${/```ts\n([\s\S]*?)```/.exec(page)![1]}
 const { error, response } = await weir.POST('/info', { body: { type: 'l2Book', coin: 'BTC', nSigFigs: 9 } })
 console.log(response.status, error?.msg)
@@ -103,17 +102,4 @@ export async function generatedClients(folder: string, url: string, key: string)
   return Object.fromEntries(
     await Promise.all(names.map(async (name) => [name, await run(join('js', `${name}.js`))] as const)),
   )
-}
-
-/** Validation errors of a document; empty if it is valid. */
-export async function faultsOf(document: object): Promise<string> {
-  const path = join(MODULES, '@readme/openapi-parser/dist/index.js')
-  const { validate, compileErrors } = (await import(pathToFileURL(path).href)) as {
-    validate(document: object, options: object): Promise<{ readonly valid: boolean }>
-    compileErrors(result: object): string
-  }
-  // Its rule is of an earlier version: OpenAPI 3.1 allows arrays with only `prefixItems`.
-  const rules = { openapi: { 'array-without-items': 'warning' } }
-  const result = await validate(document, { validate: { rules } })
-  return result.valid ? '' : compileErrors(result)
 }

@@ -1,5 +1,6 @@
 // Builds the AsyncAPI 3 document of /ws from the definitions that the gateway uses to parse and send frames. All
-// channels of the catalog share one WebSocket, so each channel appears as two messages: subscribe and data.
+// channels of the catalog share one WebSocket, so each channel appears as two messages: subscribe and data. The document
+// describes a client, because generators create a method for each operation that the described program sends.
 
 import * as z from 'zod'
 import { PingFrame, PostFrame, ReplayFrame, SubscribeFrame, UnsubscribeFrame } from '../../protocol/relay/protocol.ts'
@@ -139,7 +140,7 @@ export function asyncApiDocument(channels: readonly AnyChannel[]): Json {
       version: '1',
       license: { name: 'MIT', url: 'https://spdx.org/licenses/MIT.html' },
       description:
-        'One WebSocket carries every subscription of a client. Frames are JSON; prices and sizes are decimal strings, and times are Unix milliseconds. A subscription with an unknown field is rejected. Unknown fields next to `subscription` are ignored and listed in a notification; fields that belong inside `subscription` are rejected there. New fields may be added to frames.',
+        'Describes a client of the gateway. One WebSocket carries all its subscriptions. Frames are JSON; prices and sizes are decimal strings, and times are Unix milliseconds. A subscription with an unknown field is rejected. Unknown fields next to `subscription` are ignored and listed in a notification; fields that belong inside `subscription` are rejected there. New fields may be added to frames.',
     },
     defaultContentType: 'application/json',
     servers: {
@@ -164,20 +165,20 @@ export function asyncApiDocument(channels: readonly AnyChannel[]): Json {
       },
     },
     operations: {
-      subscribe: operation('receive', 'Starts a subscription', channels.map(subscribeName), [
+      subscribe: operation('send', 'Starts a subscription', channels.map(subscribeName), [
         'subscriptionResponse',
         'error',
       ]),
-      unsubscribe: operation('receive', 'Ends a subscription', ['unsubscribe'], ['subscriptionResponse', 'error']),
-      ping: operation('receive', 'Keeps the connection open', ['ping'], ['pong']),
-      post: operation('receive', 'Sends an info request over the socket', ['post'], ['postAnswer', 'error']),
-      replay: operation('receive', 'Controls a replay', ['replay'], ['replayNews', 'error']),
+      unsubscribe: operation('send', 'Ends a subscription', ['unsubscribe'], ['subscriptionResponse', 'error']),
+      ping: operation('send', 'Keeps the connection open', ['ping'], ['pong']),
+      post: operation('send', 'Sends an info request over the socket', ['post'], ['postAnswer', 'error']),
+      replay: operation('send', 'Controls a replay', ['replay'], ['replayNews', 'error']),
       data: operation(
-        'send',
+        'receive',
         'Delivers data of subscriptions',
         channels.map(({ type }) => type),
       ),
-      notify: operation('send', 'Sends notices, and the reason before the socket closes', ['notification', 'error']),
+      notify: operation('receive', 'Sends notices, and the reason before the socket closes', ['notification', 'error']),
     },
     components: {
       messages: { ...clientMessages, ...gatewayMessages },

@@ -1,6 +1,7 @@
-// GET /openapi.json, /openapi/info/<type>.json, /asyncapi.json and /graphql/schema.graphql: the machine-readable
-// documents. They are free, need no key, are built once per isolate and support ETags. The pages of /docs are static
-// files (site/write-docs.node.ts), which do not know their host: GET /docs/sitemap.xml lists them with it.
+// GET /openapi.json, /openapi-3.0.json, /openapi/info/<type>.json, /asyncapi.json and /graphql/schema.graphql: the
+// machine-readable documents. They are free, need no key, are built once per isolate and support ETags. The pages of
+// /docs are static files (site/write-docs.node.ts), which do not know their host: GET /docs/sitemap.xml lists them with
+// it.
 
 import { type Context, Hono } from 'hono'
 import { sha256 } from '../../accounts/digest.client.ts'
@@ -9,6 +10,7 @@ import { CATALOGUE } from '../../info/queries/catalogue.ts'
 import { CHANNELS } from '../../relay/channels/catalogue.ts'
 import type { Operation } from '../operation.ts'
 import { asyncApiDocument } from './asyncapi.ts'
+import { olderDocument } from './older-openapi.ts'
 import { openApiDocument, typeDocument, typeDocumentPath } from './openapi.ts'
 
 const HEADERS = {
@@ -31,7 +33,9 @@ export function docsRoutes<Env extends StaticFiles>(operations: readonly Operati
     const written = lazyDocument(write)
     app.get(path, async (c) => documentReply(c, headers, await written()))
   }
-  served('/openapi.json', JSON_HEADERS, () => JSON.stringify(openApiDocument(CATALOGUE, operations)))
+  const openApi = () => openApiDocument(CATALOGUE, operations)
+  served('/openapi.json', JSON_HEADERS, () => JSON.stringify(openApi()))
+  served('/openapi-3.0.json', JSON_HEADERS, () => JSON.stringify(olderDocument(openApi())))
   const ofTypes = new Map(
     CATALOGUE.map((query) => [typeDocumentPath(query.type), lazyDocument(() => JSON.stringify(typeDocument(query)))]),
   )

@@ -160,7 +160,7 @@ function infoOperation(queries: readonly AnyQuery[], schemas: Map<string, unknow
     discriminator: { propertyName: 'type', mapping: byType(requests.map(({ $ref }) => $ref)) },
   })
   // `anyOf`, because one response can match several types: an empty list, for example.
-  schemas.set('InfoAnswer', { anyOf: answers })
+  schemas.set('InfoAnswer', { description: 'Response as in `InfoAnswerByType`', anyOf: answers })
   schemas.set('InfoAnswerByType', {
     type: 'object',
     description: 'Response schema by request type. Never sent; exists so that generators create a type map.',

@@ -7,8 +7,9 @@ import { queryOf } from '../../../src/info/queries/catalogue.ts'
 import type { UserFill } from '../../../src/protocol/feed/block.ts'
 import { type Cast, failuresOf, isServed } from '../../clients/cast.ts'
 import { callCcxt, fetchesOf, openCcxt, PERP, WATCHES } from '../../clients/ccxt.ts'
-import { faultsOf, generatedClients } from '../../clients/generators.ts'
-import { installClients } from '../../clients/install.ts'
+import { asyncApiPython, missingForAsyncApi, missingForOpenApi, openApiPython } from '../../clients/generated-python.ts'
+import { generatedClients } from '../../clients/generators.ts'
+import { installAsyncApi, installClients } from '../../clients/install.ts'
 import {
   askNktkas,
   channelOfNktkas,
@@ -20,6 +21,7 @@ import {
 } from '../../clients/nktkas.ts'
 import { askNpm, DEAF, INFO, openNpm, SUBSCRIPTIONS, watchNpm } from '../../clients/npm-hyperliquid.ts'
 import { CHANNELS_OF_PYTHON, missingPython, pythonFailures } from '../../clients/python.ts'
+import { asyncApiFaults, openApiFaults } from '../../clients/validators.ts'
 import type { World } from '../../kit/gateway.ts'
 import { Socket } from '../../kit/socket.ts'
 import { exchange } from './exchange.ts'
@@ -30,6 +32,8 @@ let key: string
 
 const missingOfNpm = installClients()
 const missingOfPython = missingPython()
+const missingOfOpenApi = missingOfNpm ?? missingForOpenApi()
+const missingOfAsyncApi = installAsyncApi()
 /** Says what cannot be run: where tests are skipped, nobody shows their names. */
 function tell(name: string, missing: string | null, channels: readonly string[]): void {
   const unserved = [...new Set(channels)].filter((channel) => !isServed(channel))
@@ -49,6 +53,8 @@ tell(
   Object.values(SUBSCRIPTIONS).map(([channel]) => channel),
 )
 tell('the public Python SDK', missingOfPython, CHANNELS_OF_PYTHON)
+tell('the client of OpenAPI Generator', missingOfOpenApi, [])
+tell('the client of AsyncAPI Generator', missingOfAsyncApi ?? missingForAsyncApi(), [])
 
 beforeAll(async () => {
   world = exchange.gateway
@@ -207,8 +213,27 @@ describe.skipIf(missingOfNpm !== null)('clients generated from /openapi.json', (
     expect(printed).toEqual({ 'openapi-fetch': said, 'hey-api': said, oazapfts: said })
   })
 
-  it('are generated from valid documents', async () => {
-    for (const path of ['/openapi.json', '/openapi/info/l2Book.json', '/openapi/info/metaAndAssetCtxs.json'])
-      expect(await faultsOf((await (await fetch(world.url + path)).json()) as object), path).toBe('')
-  })
+  it.each(['/openapi.json', '/openapi-3.0.json', '/openapi/info/l2Book.json', '/openapi/info/metaAndAssetCtxs.json'])(
+    'are generated from a valid %s',
+    async (path) => {
+      expect(await openApiFaults((await (await fetch(world.url + path)).json()) as object)).toEqual([])
+    },
+  )
 })
+
+it.skipIf(missingOfOpenApi !== null)('a client generated for Python makes typed requests', async () => {
+  const printed = await openApiPython(join(exchange.folder, 'generated-python'), world.url, key)
+  expect(printed).toMatch(/^BTC [\d.]+\n422 mantissa: /)
+})
+
+it.skipIf(missingOfAsyncApi !== null)('clients of streams are generated from a valid /asyncapi.json', async () => {
+  expect(await asyncApiFaults(await (await fetch(`${world.url}/asyncapi.json`)).text())).toEqual([])
+})
+
+it.skipIf((missingOfAsyncApi ?? missingForAsyncApi()) !== null)(
+  'a client generated for Python subscribes and gets frames',
+  async () => {
+    const printed = await asyncApiPython(join(exchange.folder, 'generated-streams'), world.url, key, 'allMids')
+    expect(printed).toContain('subscriptionResponse')
+  },
+)

@@ -25,9 +25,9 @@ const operations = Object.values(document.operations)
 const exampleOf = (name: string) => messages[name]!.examples[0]!.payload
 const named = (refs: Refs) => refs.map(({ $ref }) => $ref.split('/').at(-1)!)
 /** Names of all messages in either direction. */
-const sent = operations.filter(({ action }) => action === 'receive').flatMap((one) => named(one.messages))
+const sent = operations.filter(({ action }) => action === 'send').flatMap((one) => named(one.messages))
 const brought = operations.flatMap(({ action, messages: own, reply }) =>
-  named(action === 'send' ? own : (reply?.messages ?? [])),
+  named(action === 'receive' ? own : (reply?.messages ?? [])),
 )
 
 function lookUp(path: string): unknown {

@@ -109,7 +109,7 @@ it.each([
   ['clickhouse', '/docs/reference/pipelines'],
   ['webhook signature', '/docs/guides/webhooks', '/docs/reference/rest'],
   ['typescript sdk', '/docs/reference/sdks'],
-  ['postman', '/docs/reference/info', '/docs/reference/sdks'],
+  ['postman', '/docs/reference/generated-clients'],
 ] as const)('finds the page for %s', (query, ...wanted) => {
   const [first] = searchPages(index, query)
   expect(wanted).toContain(first?.address.split('#')[0])

@@ -27,6 +27,7 @@ const html = (address: string) => files.get(`${address.slice(1)}.html`)!
 /** Paths served by the Worker and the console. */
 const ELSEWHERE = [
   '/openapi.json',
+  '/openapi-3.0.json',
   '/asyncapi.json',
   '/graphql/schema.graphql',
   '/status',

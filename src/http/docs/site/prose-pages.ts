@@ -35,6 +35,7 @@ const ORDER: readonly string[] = [
   'docs/reference/pricing.md',
   'docs/reference/pagination.md',
   'docs/reference/sdks.md',
+  'docs/reference/generated-clients.md',
   'docs/reference/info.md',
   'docs/reference/websocket.md',
   'docs/reference/graphql.md',
