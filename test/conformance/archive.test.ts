@@ -446,20 +446,29 @@ describe('the archive, before and behind the kill', () => {
     expect(seen.filter(({ height, books: truth }) => hashOf(books.get(height)!) !== truth[COIN])).toEqual([])
   }, 120_000)
 
-  it('examples/fill-quality.ts replays the archive and fills some of its orders', async () => {
+  it('examples/backtest.ts replays the archive, fills orders, and repeats its numbers', async () => {
     const own = await gateway.newKey('1000')
     const env = { WEIR_URL: gateway.url, WEIR_KEY: own }
-    const program = runFile('examples/fill-quality.ts', [COIN, ...(await coveredTimes(own))], env)
-    const lines = [
-      await program.line(() => true, 60_000),
-      await program.line(() => true),
-      await program.line(() => true),
-    ]
+    const times = await coveredTimes(own)
+    const play = async () => {
+      const program = run('../examples/backtest.ts', [COIN, ...times, '--spread', '2'], env)
+      await program.line((line) => line.startsWith('cost: '))
+      await expect.poll(() => program.process.exitCode).toBe(0)
+      return program.lines
+    }
+    const lines = await play()
     expect(lines).toEqual([
-      expect.stringMatching(/^[1-9]\d* trades, [1-9]\d* orders, \d+ timeouts$/),
-      expect.stringMatching(/^bids: \d+ filled/),
-      expect.stringMatching(/^asks: \d+ filled/),
+      expect.stringMatching(/^market: [1-9]\d* trades, \d+ gaps$/),
+      expect.stringMatching(/^orders: [1-9]\d*, \d+ filled, \d+ rejected as taker orders$/),
+      expect.stringMatching(/^fills: [1-9]\d*, volume [\d.]+ dollars, fees [\d.]+ dollars$/),
+      expect.stringMatching(/^profit after fees: -?[\d.]+ dollars/),
+      expect.stringMatching(/^position: -?[\d.]+ BTC, at most [\d.]+$/),
+      expect.stringMatching(/^largest drawdown: [\d.]+ dollars$/),
+      expect.stringMatching(/^per minute: /),
+      expect.stringMatching(/^quality: median wait \d+ ms, /),
+      expect.stringMatching(/^cost: [\d.]+ credits/),
     ])
+    expect(await play()).toEqual(lines)
   }, 120_000)
 
   it('older blocks of the node are imported below the archive, once', async () => {

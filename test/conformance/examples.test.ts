@@ -98,26 +98,46 @@ describe('a copy in an empty folder', () => {
 })
 
 describe('maker.ts', () => {
-  it('quotes while the book is in sync, cancels otherwise, and ends on a signal', async () => {
+  it('quotes while the book is in sync, cancels otherwise, and sums up on a signal', async () => {
     const proxy = await cutProxy(world.url)
-    const bot = runFile('examples/maker.ts', ['BTC'], { ...env, WEIR_URL: proxy.url })
-    const quotes = () => bot.line((line) => line.startsWith('quote: '))
-    const [, bid, ask] = /^quote: ([\d.]+) ([\d.]+) at \d+$/.exec(await quotes())!
-    expect(Number(bid)).toBeLessThan(Number(ask))
+    const bot = run('../examples/maker.ts', ['BTC', '--max-age', '3000'], { ...env, WEIR_URL: proxy.url })
+    const quotes = async () => {
+      const [, bid] = /at ([\d.]+)$/.exec(await bot.line((line) => line.startsWith('place: bid')))!
+      const [, ask] = /at ([\d.]+)$/.exec(await bot.line((line) => line.startsWith('place: ask')))!
+      expect(Number(bid)).toBeLessThan(Number(ask))
+    }
+    await quotes()
     proxy.cut()
     await bot.line((line) => line.startsWith('pull: '))
     bot.skip()
     proxy.restore()
     await quotes()
     await bot.end('SIGINT')
-    expect([bot.process.exitCode, bot.lines.at(-1)]).toEqual([0, 'pull: the signal was aborted'])
+    expect(bot.process.exitCode).toBe(0)
+    expect(bot.lines.slice(-3)).toEqual([
+      'pull: the program was stopped',
+      expect.stringMatching(/^end: \d+ orders, \d+ filled in \d+ fills, \d+ rejected\.$/),
+      expect.stringMatching(/^end: Position -?[\d.]+, profit -?[\d.]+ dollars after [\d.]+ dollars of fees$/),
+    ])
     proxy.close()
   })
 
-  it('ends for an unknown key', async () => {
-    const bot = runFile('examples/maker.ts', ['BTC'], { ...env, WEIR_KEY: 'cqt_nonsense' })
-    expect(await bot.line(() => true)).toMatch(/^pull: /)
-    await expect.poll(() => bot.process.exitCode).toBe(1)
+  it('has no quotes while every block is late', async () => {
+    const bot = run('../examples/maker.ts', ['BTC', '--max-age', '1'], env)
+    await new Promise((resolve) => setTimeout(resolve, 3_000))
+    await bot.end('SIGINT')
+    expect(bot.lines.filter((line) => !line.startsWith('end: '))).toEqual([])
+  })
+
+  it.each([
+    [['BTC', '--spread', '0'], {}, 2, /--spread: use a positive number/],
+    [['NONE'], {}, 1, /NONE: no such perp or spot market/],
+    [['BTC'], { WEIR_KEY: 'cqt_nonsense' }, 1, /API key/],
+  ])('ends with an error for %j %j', async (args, more, code, message) => {
+    const bot = run('../examples/maker.ts', args, { ...env, ...more })
+    await expect.poll(() => bot.process.exitCode, { timeout: 20_000 }).toBe(code)
+    expect(bot.errors()).toMatch(message)
+    expect(bot.errors()).not.toContain('at ')
   })
 })
 
