@@ -451,7 +451,7 @@ describe('the archive, before and behind the kill', () => {
     const env = { WEIR_URL: gateway.url, WEIR_KEY: own }
     const times = await coveredTimes(own)
     const play = async () => {
-      const program = run('../examples/backtest.ts', [COIN, ...times, '--spread', '2'], env)
+      const program = runFile('examples/backtest.ts', [COIN, ...times, '--spread', '2'], env)
       await program.line((line) => line.startsWith('cost: '))
       await expect.poll(() => program.process.exitCode).toBe(0)
       return program.lines

@@ -2,15 +2,18 @@
 
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer, get } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { json } from 'node:stream/consumers'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { UserFill } from '../../src/protocol/feed/block.ts'
 import { openBrowser } from '../browser/browser.ts'
 import { cutProxy } from '../kit/cut-proxy.ts'
 import { type Exchange, startExchange, startWorld, type World } from '../kit/gateway.ts'
-import { runCommand, runFile } from '../kit/program.ts'
+import { type Program, runCommand, runFile } from '../kit/program.ts'
 import { Socket } from '../kit/socket.ts'
 import { PACKAGE } from './package/bundle.ts'
 
@@ -23,6 +26,18 @@ let exchange: Exchange
 let folder: string
 let world: World
 let env: Record<string, string>
+/** examples/liquidations.ts, which runs from the start because liquidations are rare, and what its webhook received. */
+let alerts: Program
+const received: string[][] = []
+const webhook = createServer(async (request, response) => {
+  const { alerts: list } = (await json(request)) as { alerts: { text: string }[] }
+  received.push(list.map(({ text }) => text))
+  response.end()
+})
+const alertArguments = () => {
+  const { port } = webhook.address() as AddressInfo
+  return ['0', '--webhook', `http://127.0.0.1:${port}/`, '--state', join(folder, 'alerts.sqlite')]
+}
 
 beforeAll(async () => {
   exchange = await startExchange({
@@ -34,8 +49,14 @@ beforeAll(async () => {
   world = exchange.gateway
   folder = exchange.folder
   env = { WEIR_URL: world.url, WEIR_KEY: await world.newKey('1000') }
+  await new Promise<void>((resolve) => webhook.listen(0, '127.0.0.1', resolve))
+  alerts = runFile('examples/liquidations.ts', alertArguments(), env)
 })
-afterAll(() => exchange?.stop())
+afterAll(async () => {
+  await alerts?.end()
+  webhook.close()
+  await exchange?.stop()
+})
 
 describe('spread.ts', () => {
   it('prints mid price and spread of every coin, and ends on a signal', async () => {
@@ -100,7 +121,7 @@ describe('a copy in an empty folder', () => {
 describe('maker.ts', () => {
   it('quotes while the book is in sync, cancels otherwise, and sums up on a signal', async () => {
     const proxy = await cutProxy(world.url)
-    const bot = run('../examples/maker.ts', ['BTC', '--max-age', '3000'], { ...env, WEIR_URL: proxy.url })
+    const bot = runFile('examples/maker.ts', ['BTC', '--max-age', '3000'], { ...env, WEIR_URL: proxy.url })
     const quotes = async () => {
       const [, bid] = /at ([\d.]+)$/.exec(await bot.line((line) => line.startsWith('place: bid')))!
       const [, ask] = /at ([\d.]+)$/.exec(await bot.line((line) => line.startsWith('place: ask')))!
@@ -123,7 +144,7 @@ describe('maker.ts', () => {
   })
 
   it('has no quotes while every block is late', async () => {
-    const bot = run('../examples/maker.ts', ['BTC', '--max-age', '1'], env)
+    const bot = runFile('examples/maker.ts', ['BTC', '--max-age', '1'], env)
     await new Promise((resolve) => setTimeout(resolve, 3_000))
     await bot.end('SIGINT')
     expect(bot.lines.filter((line) => !line.startsWith('end: '))).toEqual([])
@@ -134,10 +155,10 @@ describe('maker.ts', () => {
     [['NONE'], {}, 1, /NONE: no such perp or spot market/],
     [['BTC'], { WEIR_KEY: 'cqt_nonsense' }, 1, /API key/],
   ])('ends with an error for %j %j', async (args, more, code, message) => {
-    const bot = run('../examples/maker.ts', args, { ...env, ...more })
+    const bot = runFile('examples/maker.ts', args, { ...env, ...more })
     await expect.poll(() => bot.process.exitCode, { timeout: 20_000 }).toBe(code)
     expect(bot.errors()).toMatch(message)
-    expect(bot.errors()).not.toContain('at ')
+    expect(bot.errors()).not.toMatch(/^ +at /m)
   })
 })
 
@@ -183,34 +204,101 @@ describe('copy.ts', () => {
 })
 
 describe('liquidations.ts', () => {
-  it('watches until a signal and prints a summary', async () => {
-    const bot = runFile('examples/liquidations.ts', ['0'], env)
-    await bot.line((line) => line === 'watching')
-    await bot.end('SIGINT')
-    expect(bot.process.exitCode).toBe(0)
-    for (const line of bot.lines.slice(1))
-      expect(line).toMatch(/^0x\w{40} (long|short) [\d.]+ \S+ at [\d.]+: \d+ dollars$/)
+  it('ends with an error for wrong arguments, without showing the webhook', async () => {
+    for (const [args, message] of [
+      [['many'], /^Usage/],
+      [['1', '--format', 'fax'], /^--format: use one of slack, discord, telegram, json/],
+      [['1', '--webhook', 'ftp://secret'], /^--webhook: use an HTTP URL/],
+      [['1', '--webhook', 'http://secret', '--format', 'telegram'], /^--webhook: add \?chat_id=… to the URL/],
+    ] as const) {
+      const bot = runFile('examples/liquidations.ts', args, env)
+      await expect.poll(() => bot.process.exitCode, { timeout: 20_000 }).toBe(2)
+      expect(bot.errors()).toMatch(message)
+      expect(bot.errors()).not.toContain('secret')
+    }
   })
+
+  it('alerts of each liquidation once, on standard output and by webhook, through a restart', async () => {
+    const first = await alerts.line((line) => line.includes('dollars'), 300_000)
+    await alerts.end('SIGINT')
+    expect(alerts.process.exitCode).toBe(0)
+    await expect.poll(() => received.flat().length, { timeout: 20_000 }).toBeGreaterThanOrEqual(1)
+    expect(received[0]?.[0]).toBe(first)
+    const again = runFile('examples/liquidations.ts', alertArguments(), env)
+    await again.line((line) => line === 'watching')
+    // Undelivered alerts follow, and events since the stored place are read again.
+    await new Promise((resolve) => setTimeout(resolve, 5_000))
+    await again.end('SIGINT')
+    const texts = received.flat()
+    expect(new Set(texts).size).toBe(texts.length)
+    for (const line of [...alerts.lines.slice(1), ...again.lines.slice(1)])
+      expect(line).toMatch(/^0x\w{40} (long|short) [\d.]+ \S+ at [\d.]+ \((market|backstop)\): \d+ dollars$/)
+  }, 400_000)
 })
 
-describe('page.ts', () => {
-  it('shows a book in a browser that never gets the key', { timeout: 120_000 }, async ({ skip }) => {
+describe('dashboard.ts', () => {
+  it('has a page of at most 60 lines, and serves it to its own name only', async () => {
+    const page = readFileSync(join(EXAMPLES, 'dashboard.html'), 'utf8')
+    expect(page.split('\n').length - 1).toBeLessThanOrEqual(60)
+    const server = runFile('examples/dashboard.ts', ['BTC', '--port', '0'], env)
+    const url = await server.line((line) => line.startsWith('http'))
+    const statusOf = (path: string, host: string) =>
+      new Promise((resolve) => {
+        get(url + path, { headers: { host } }, (answer) => resolve(answer.resume().statusCode))
+      })
+    const { host } = new URL(url)
+    expect(await Promise.all(['', 'token', '../.env'].map((path) => statusOf(path, host)))).toEqual([200, 200, 404])
+    expect(await statusOf('token', 'rebound.example')).toBe(403)
+    await server.end('SIGINT')
+    expect(server.process.exitCode).toBe(0)
+  })
+
+  it('shows markets in a browser that never gets the key', { timeout: 120_000 }, async ({ skip }) => {
     const browser = await openBrowser()
     if (typeof browser === 'string') {
-      console.error(`SKIPPED: examples/page.ts: ${browser}`)
+      console.error(`SKIPPED: examples/dashboard.ts: ${browser}`)
       return skip()
     }
-    const server = runFile('examples/page.ts', ['BTC', '0'], env)
+    const server = runFile('examples/dashboard.ts', ['BTC', 'ETH', '--port', '0'], env)
     const page = await (await browser.newContext()).newPage()
     const asked: string[] = []
+    const errors: string[] = []
     page.on('request', ((request: { url(): string }) => asked.push(request.url())) as never)
+    page.on('pageerror', ((error: Error) => errors.push(error.message)) as never)
     await page.goto(await server.line((line) => line.startsWith('http')))
-    await page.locator('#levels tr').nth(9).waitFor({ timeout: 30_000 })
-    expect(await page.locator('#state').textContent()).toBe('BTC: in step ')
-    expect(asked.some((url) => url.includes('/token'))).toBe(true)
+    await page.locator('#book tr').nth(15).waitFor({ timeout: 30_000 })
+    await page.locator('#trades tr').nth(5).waitFor({ timeout: 30_000 })
+    const cells = () =>
+      page.evaluate<string[]>('[...document.querySelectorAll("#coins td")].map((each) => each.textContent)')
+    await expect
+      .poll(cells, { timeout: 30_000 })
+      .toEqual(
+        ['BTC', 'ETH'].flatMap((coin) => [
+          coin,
+          expect.stringMatching(/^[\d.]+$/),
+          expect.stringMatching(/^-?[\d.]+ %$/),
+          expect.stringMatching(/^\d\.\d s$/),
+        ]),
+      )
+    expect(await page.locator('#state').textContent()).toBe('BTC is live')
+    await page.locator('#coins a', { hasText: 'ETH' }).click()
+    await expect.poll(() => page.locator('#state').textContent(), { timeout: 30_000 }).toBe('ETH is live')
+    await page.locator('#book tr').nth(15).waitFor({ timeout: 30_000 })
+    // A phone, in both color schemes.
+    await page.setViewportSize({ width: 390, height: 800 })
+    const colors = new Set<string>()
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      colors.add(await page.evaluate("getComputedStyle(document.querySelector('#book .B')).color"))
+      if (process.env.SCREENSHOTS)
+        await page.screenshot({ path: join(process.env.SCREENSHOTS, `dashboard-${colorScheme}.png`), fullPage: true })
+    }
+    expect(colors.size).toBe(2)
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
     const { token } = JSON.parse(await page.evaluate<string>("fetch('token').then((answer) => answer.text())"))
     expect(token).not.toContain(env.WEIR_KEY)
     expect(asked.join() + (await page.content())).not.toContain(env.WEIR_KEY)
+    expect(errors).toEqual([])
     await browser.close()
     await server.end()
   })
