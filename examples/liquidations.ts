@@ -79,7 +79,8 @@ const checking = setInterval(() => {
 }, CHECK_EVERY_MS)
 
 async function deliver(to: string): Promise<void> {
-  const post = (body: string) => postTo(to, body, ended.signal)
+  // At the end of the program, a request is completed: a repeated one would be a second alert.
+  const post = (body: string) => postTo(to, body)
   const delivery = new Delivery(outbox, { url: to, format }, post, (text) => console.error(text))
   while (!ended.signal.aborted) await sleep(await delivery.step(), null, { signal: ended.signal }).catch(() => null)
 }

@@ -57,11 +57,11 @@ export class Delivery {
 }
 
 /** Posts to a webhook. Neither a reply nor an error shows its URL, because the URL is a secret. */
-export async function postTo(url: string, body: string, signal: AbortSignal): Promise<Reply> {
+export async function postTo(url: string, body: string): Promise<Reply> {
   const headers = { 'content-type': 'application/json' }
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(10_000)])
+  const signal = AbortSignal.timeout(10_000)
   try {
-    const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal: limit })
+    const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal })
     await response.body?.cancel()
     const seconds = Number(response.headers.get('retry-after') ?? 0)
     const retryAfterMs = Number.isFinite(seconds) ? seconds * 1_000 : 0

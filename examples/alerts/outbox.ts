@@ -1,4 +1,4 @@
-// What the alert bot remembers, in SQLite: the fills that it has seen, the block up to which it has read, and the alerts
+// The memory of the alert bot, in SQLite: the fills that it has seen, the block up to which it has read, and the alerts
 // that the webhook has not accepted yet. Invariant: a fill is seen if and only if its alert is stored or was delivered.
 
 import { DatabaseSync } from 'node:sqlite'

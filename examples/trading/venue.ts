@@ -1,4 +1,4 @@
-// What a strategy sees of a market, and where it sends its orders. To trade, implement `Venue` for your account.
+// The market as a strategy sees it, and the receiver of its orders. To trade, implement `Venue` for your account.
 
 export type Side = 'B' | 'A'
 export type Level = { px: string; sz: string; n: number }

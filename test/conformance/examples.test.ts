@@ -76,19 +76,19 @@ describe('spread.ts', () => {
 })
 
 describe('a copy in an empty folder', () => {
-  /** With the client package and what else it imports, as npm would put them there. */
-  const copied = (file: string, change = (text: string) => text) => {
-    const place = join(folder, `copy of ${file}`)
-    mkdirSync(join(place, 'node_modules/@weir'), { recursive: true })
-    cpSync(join(EXAMPLES, 'package.json'), join(place, 'package.json'))
-    writeFileSync(join(place, file), change(readFileSync(join(EXAMPLES, file), 'utf8')))
-    symlinkSync(PACKAGE, join(place, 'node_modules/@weir/client'))
+  /** With `weir-client` and what else it imports, as npm would put them there. */
+  const placeOf = (name: string) => {
+    const place = join(folder, `copy of ${name}`)
+    mkdirSync(join(place, 'node_modules'), { recursive: true })
+    symlinkSync(PACKAGE, join(place, 'node_modules/weir-client'))
     symlinkSync(join(EXAMPLES, '../node_modules/big.js'), join(place, 'node_modules/big.js'))
-    return runCommand(process.execPath, [join(place, file), 'BTC'], env)
+    return place
   }
 
   it('runs at the first attempt', async () => {
-    const book = copied('book.ts')
+    const place = placeOf('book')
+    for (const file of ['package.json', 'book.ts']) cpSync(join(EXAMPLES, file), join(place, file))
+    const book = runCommand(process.execPath, [join(place, 'book.ts'), 'BTC'], env)
     expect(await book.line((line) => line.includes(' × '))).toMatch(/seq \d+$/)
     await book.end('SIGINT')
     expect(book.errors()).not.toContain('Warning')
@@ -96,18 +96,32 @@ describe('a copy in an empty folder', () => {
 
   it('runs with the client package after the documented change', async () => {
     const page = readFileSync(join(EXAMPLES, 'README.md'), 'utf8')
-    const changes = [...page.matchAll(/-e "s#([^#]+)#([^#]+)#"/g)]
-    expect(changes).toHaveLength(2)
-    const change = (text: string) =>
-      changes.reduce((all, [, from = '', to = '']) => all.replaceAll(new RegExp(from, 'g'), to), text)
-    const spread = copied('spread.ts', change)
-    expect(await spread.line((line) => line.startsWith('BTC'))).toMatch(/^BTC mid /)
-    await spread.end('SIGINT')
-    expect(spread.errors()).not.toContain('Warning')
+    const [change] = /^find ~\/bot .*$/m.exec(page)!
+    const place = placeOf('all')
+    cpSync(EXAMPLES, place, { recursive: true })
+    const { status, stderr } = spawnSync('sh', ['-c', change.replaceAll('~/bot', '"$PLACE"')], {
+      env: { ...process.env, PLACE: place },
+      encoding: 'utf8',
+    })
+    expect([status, stderr]).toEqual([0, ''])
+    const programs = [
+      [['spread.ts', 'BTC'], /^BTC mid /],
+      [['maker.ts', 'BTC'], /^place: bid /],
+      [['liquidations.ts', '0', '--state', ':memory:'], /^watching$/],
+      [['tax-report.ts', `0x${'1'.repeat(40)}`, '2026'], /^time,account,/],
+    ] as const
+    for (const [[file, ...args], first] of programs) {
+      const program = runCommand(process.execPath, [join(place, file), ...args], env)
+      expect(await program.line(() => true)).toMatch(first)
+      await program.end('SIGINT')
+      expect(program.errors()).not.toContain('Warning')
+    }
   })
 
   it('requires the URL of a gateway', async () => {
-    const files = readdirSync(EXAMPLES).filter((file) => /\.(ts|py|sh|html)$/.test(file))
+    const files = (readdirSync(EXAMPLES, { recursive: true }) as string[]).filter((file) =>
+      /\.(ts|py|sh|html)$/.test(file),
+    )
     for (const file of files)
       expect([file, readFileSync(join(EXAMPLES, file), 'utf8')]).not.toEqual([
         file,
@@ -222,18 +236,78 @@ describe('liquidations.ts', () => {
     const first = await alerts.line((line) => line.includes('dollars'), 300_000)
     await alerts.end('SIGINT')
     expect(alerts.process.exitCode).toBe(0)
-    await expect.poll(() => received.flat().length, { timeout: 20_000 }).toBeGreaterThanOrEqual(1)
-    expect(received[0]?.[0]).toBe(first)
-    const again = runFile('examples/liquidations.ts', alertArguments(), env)
+    const again = run('../examples/liquidations.ts', alertArguments(), env)
     await again.line((line) => line === 'watching')
-    // Undelivered alerts follow, and events since the stored place are read again.
-    await new Promise((resolve) => setTimeout(resolve, 5_000))
+    // An alert that was not delivered yet follows, and events since the stored place are read again.
+    await expect.poll(() => received.flat()[0], { timeout: 20_000 }).toBe(first)
+    await new Promise((resolve) => setTimeout(resolve, 3_000))
     await again.end('SIGINT')
     const texts = received.flat()
     expect(new Set(texts).size).toBe(texts.length)
     for (const line of [...alerts.lines.slice(1), ...again.lines.slice(1)])
       expect(line).toMatch(/^0x\w{40} (long|short) [\d.]+ \S+ at [\d.]+ \((market|backstop)\): \d+ dollars$/)
   }, 400_000)
+})
+
+describe('tax-report.ts', () => {
+  /** Each line as fields by column. No cell of this exchange needs quotes. */
+  const rowsOf = (lines: readonly string[]) => {
+    const [names = [], ...rows] = lines.map((line) => line.trimEnd().split(','))
+    return rows.map((cells) => Object.fromEntries(cells.map((cell, at) => [names[at], cell])))
+  }
+
+  it('reports gains that agree with the exchange, and every fill of the wallet', async () => {
+    const { user } = await vi.waitFor(closer, { timeout: 60_000, interval: 1_000 })
+    const year = new Date().getUTCFullYear()
+    const program = run('../examples/tax-report.ts', [user, `${year}`], env)
+    await expect.poll(() => program.process.exitCode, { timeout: 60_000 }).toBe(0)
+    await program.line((line) => line.includes(',not computed,'))
+    const rows = rowsOf(program.lines)
+    const answer = await world.info(env.WEIR_KEY!, { type: 'userFillsByTime', user, startTime: 0 })
+    const fills = (await answer.json()) as UserFill[1][]
+    const reported = rows.filter(({ account, event }) => ['perp', 'spot'].includes(account!) && event !== 'holding')
+    const times = new Set(reported.map(({ time }) => Date.parse(time!)))
+    const last = Math.max(...times)
+    expect(fills.filter(({ time }) => time <= last && !times.has(time))).toEqual([])
+    const total = rows.find(({ event }) => event === 'reconciliation')!
+    // The exchange rounds each profit to six decimals.
+    expect(Math.abs(Number(total.gain) - Number(total.exchange_pnl))).toBeLessThan(1e-5 * fills.length)
+    expect(total.exchange_pnl).not.toBe('0')
+    expect(program.errors()).toMatch(/^cost: \d+ credits$/m)
+  }, 120_000)
+
+  it('stops at its limit of credits, and rejects wrong arguments', async () => {
+    const wallet = `0x${'1'.repeat(40)}`
+    for (const [args, code, message] of [
+      [[wallet, '2026', '--max-credits', '1'], 1, /The report is incomplete: .*use a higher --max-credits/],
+      [['0x12', '2026'], 2, /WALLET: use an address/],
+      [[wallet, '26'], 2, /YEAR: use a year/],
+      [[wallet, '2026', '--method', 'hifo'], 2, /--method: use one of fifo, lifo, average/],
+    ] as const) {
+      const program = run('../examples/tax-report.ts', args, env)
+      await expect.poll(() => program.process.exitCode, { timeout: 20_000 }).toBe(code)
+      expect(program.errors()).toMatch(message)
+    }
+  })
+
+  /** A wallet that has closed a perp position which it opened on this exchange. */
+  async function closer(): Promise<{ user: string }> {
+    const stream = await Socket.open(`${world.ws}/ws?key=${env.WEIR_KEY}`)
+    stream.send({ method: 'subscribe', subscription: { type: 'allFills' } })
+    const fills = () => stream.frames.flatMap((frame) => (frame.fills ?? []) as UserFill[])
+    await vi.waitFor(() => expect(fills().length).toBeGreaterThan(100), { timeout: 30_000, interval: 100 })
+    stream.close()
+    const users = Object.entries(Object.groupBy(fills(), ([user]) => user)).sort(
+      ([, a], [, b]) => b!.length - a!.length,
+    )
+    for (const [user] of users.slice(0, 5)) {
+      const answer = await world.info(env.WEIR_KEY!, { type: 'userFillsByTime', user, startTime: 0 })
+      const own = (await answer.json()) as UserFill[1][]
+      const opened = new Set(own.filter(({ startPosition }) => Number(startPosition) === 0).map(({ coin }) => coin))
+      if (own.some(({ coin, dir }) => opened.has(coin) && /^Close|>/.test(dir))) return { user }
+    }
+    throw new Error('no wallet has closed a position yet')
+  }
 })
 
 describe('dashboard.ts', () => {

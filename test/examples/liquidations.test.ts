@@ -210,12 +210,11 @@ describe('Delivery', () => {
     const server = createServer((_, response) => response.writeHead(...replies.shift()!).end())
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/secret`
-    const { signal } = new AbortController()
     const read: Reply[] = []
-    for (let at = 0; at < 3; at++) read.push(await postTo(url, '{}', signal))
+    for (let at = 0; at < 3; at++) read.push(await postTo(url, '{}'))
     server.close()
     server.closeAllConnections()
-    read.push(await postTo(url, '{}', signal))
+    read.push(await postTo(url, '{}'))
     expect(read).toEqual([
       { isAccepted: true, problem: 'HTTP 204', retryAfterMs: 0 },
       { isAccepted: false, problem: 'HTTP 429', retryAfterMs: 2_000 },
