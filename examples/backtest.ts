@@ -3,7 +3,7 @@
 // Run with WEIR_URL and WEIR_KEY set: npx node examples/backtest.ts BTC 2026-11-28T12:00Z 2026-11-28T13:00Z
 
 import { parseArgs } from 'node:util'
-// In your own project, import from 'weir-client'.
+// In your own project, import from '@weir/client'.
 import { createClient, type WeirClient } from '../src/client/create-client.client.ts'
 import { Backtester } from './trading/backtester.ts'
 import { fetchMarket } from './trading/market.ts'

@@ -4,7 +4,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-// In your own project, import from 'weir-client'.
+// In your own project, import from '@weir/client'.
 import { createClient } from '../src/client/create-client.client.ts'
 import { Delivery, postTo } from './alerts/delivery.ts'
 import { type Liquidation, LiquidationGroups } from './alerts/liquidation-groups.ts'

@@ -3,7 +3,7 @@
 // Run with WEIR_URL and WEIR_KEY set: npx node examples/tax-report.ts 0x… 2026 --method fifo > report.csv
 
 import { parseArgs } from 'node:util'
-// In your own project, import from 'weir-client'.
+// In your own project, import from '@weir/client'.
 import { createClient, type HistoryType, type InfoFields, type WeirClient } from '../src/client/create-client.client.ts'
 import { csvLine } from './tax/csv.ts'
 import { METHODS, type Method } from './tax/lots.ts'

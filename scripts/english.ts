@@ -268,7 +268,6 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     'docs/**/*.md',
     '*.md',
     'examples/**/*.{md,ts}',
-    'client-python/**/*.md',
     'schemas/storage.md',
     'schemas/d1/**/*.sql',
     'wrangler*.toml',

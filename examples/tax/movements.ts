@@ -1,6 +1,6 @@
 // Ledger updates as movements of assets into and out of a wallet.
 
-// In your own project, import from 'weir-client'.
+// In your own project, import from '@weir/client'.
 import type { HistoryRow } from '../../src/client/create-client.client.ts'
 
 export type LedgerRow = HistoryRow<'userNonFundingLedgerUpdates'>

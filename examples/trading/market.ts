@@ -2,7 +2,7 @@
 // `6 - szDecimals` decimals (spot: `8 - szDecimals`). Integers are always accepted.
 
 import { Big } from 'big.js'
-// In your own project, import from 'weir-client'.
+// In your own project, import from '@weir/client'.
 import type { WeirClient } from '../../src/client/create-client.client.ts'
 import type { Side } from './venue.ts'
 

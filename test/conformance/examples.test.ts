@@ -76,11 +76,11 @@ describe('spread.ts', () => {
 })
 
 describe('a copy in an empty folder', () => {
-  /** With `weir-client` and what else it imports, as npm would put them there. */
+  /** With `@weir/client` and what else it imports, as npm would put them there. */
   const placeOf = (name: string) => {
     const place = join(folder, `copy of ${name}`)
-    mkdirSync(join(place, 'node_modules'), { recursive: true })
-    symlinkSync(PACKAGE, join(place, 'node_modules/weir-client'))
+    mkdirSync(join(place, 'node_modules/@weir'), { recursive: true })
+    symlinkSync(PACKAGE, join(place, 'node_modules/@weir/client'))
     symlinkSync(join(EXAMPLES, '../node_modules/big.js'), join(place, 'node_modules/big.js'))
     return place
   }
@@ -236,7 +236,7 @@ describe('liquidations.ts', () => {
     const first = await alerts.line((line) => line.includes('dollars'), 300_000)
     await alerts.end('SIGINT')
     expect(alerts.process.exitCode).toBe(0)
-    const again = run('../examples/liquidations.ts', alertArguments(), env)
+    const again = runFile('examples/liquidations.ts', alertArguments(), env)
     await again.line((line) => line === 'watching')
     // An alert that was not delivered yet follows, and events since the stored place are read again.
     await expect.poll(() => received.flat()[0], { timeout: 20_000 }).toBe(first)
@@ -259,7 +259,7 @@ describe('tax-report.ts', () => {
   it('reports gains that agree with the exchange, and every fill of the wallet', async () => {
     const { user } = await vi.waitFor(closer, { timeout: 60_000, interval: 1_000 })
     const year = new Date().getUTCFullYear()
-    const program = run('../examples/tax-report.ts', [user, `${year}`], env)
+    const program = runFile('examples/tax-report.ts', [user, `${year}`], env)
     await expect.poll(() => program.process.exitCode, { timeout: 60_000 }).toBe(0)
     await program.line((line) => line.includes(',not computed,'))
     const rows = rowsOf(program.lines)
@@ -284,7 +284,7 @@ describe('tax-report.ts', () => {
       [[wallet, '26'], 2, /YEAR: use a year/],
       [[wallet, '2026', '--method', 'hifo'], 2, /--method: use one of fifo, lifo, average/],
     ] as const) {
-      const program = run('../examples/tax-report.ts', args, env)
+      const program = runFile('examples/tax-report.ts', args, env)
       await expect.poll(() => program.process.exitCode, { timeout: 20_000 }).toBe(code)
       expect(program.errors()).toMatch(message)
     }
