@@ -7,6 +7,8 @@ export const COMMAND_PREFIX = 'npx weir'
 export const COMMANDS = {
   demo: 'run all of Weir on a simulated exchange',
   serve: 'run a gateway in production on this machine',
+  backup: 'back up the state folder of "serve", also while it runs',
+  restore: 'restore a backup into an empty state folder',
   feed: 'read the files that a node writes, and send its blocks to a gateway',
   doctor: "check a running gateway, or the parts of a node's host that the options name",
   keys: 'manage API keys of a gateway',

@@ -12,6 +12,8 @@ type Load = (shell: Shell, build: Build) => Promise<AnyCommand>
 const LOADERS: Readonly<Record<CommandName, Load>> = {
   demo: async (_, build) => (await import('./launch/demo.node.ts')).demoProgram(build),
   serve: async (shell, build) => (await import('./serve/serve.node.ts')).serveProgram(shell, build),
+  backup: async (shell) => (await import('./serve/backup.node.ts')).backupProgram(shell),
+  restore: async (shell) => (await import('./serve/restore.node.ts')).restoreProgram(shell),
   feed: async () => (await import('../feeder/feed.node.ts')).feedProgram(`${COMMAND_PREFIX} feed`),
   doctor: async (shell) => (await import('./doctor/doctor.node.ts')).doctorProgram(shell),
   keys: async (shell) => (await import('./keys.node.ts')).keysProgram(shell),

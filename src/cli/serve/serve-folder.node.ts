@@ -8,6 +8,8 @@ import { WEIR_VERSION } from '../version.node.ts'
 import { compareVersions, type FolderMark, markFault, parseMark } from './folder-mark.ts'
 
 const MARK = 'folder.json'
+/** Exists while a backup is being restored. */
+export const RESTORING = 'restoring'
 const RESTORE = 'restore a backup with "npx weir restore"'
 
 export class ServeFolder extends StateFolder {
@@ -19,6 +21,8 @@ export class ServeFolder extends StateFolder {
   check(nowMs: number, isClockAccepted: boolean): void {
     if (!existsSync(this.pathOf(MARK)) && existsSync(this.pathOf('ports.json')))
       throw new LaunchError(`${this.path} belongs to "npx weir demo". Choose a different folder with --state DIR.`)
+    if (existsSync(this.pathOf(RESTORING)))
+      throw new LaunchError(`The restore into ${this.path} did not finish. Run "npx weir restore" again.`)
     if (this.isDiskFull()) throw new LaunchError(PROBLEMS.diskFull(this.path))
     const mark = this.readMark()
     const fault = mark && markFault({ ...mark, ...(isClockAccepted && { lastMs: 0 }) }, WEIR_VERSION, nowMs)
