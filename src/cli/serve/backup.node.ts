@@ -34,7 +34,7 @@ import { freezeDatabases } from './frozen-databases.node.ts'
 import { ServeFolder } from './serve-folder.node.ts'
 
 const STORES = 'gateway/v3'
-/** Databases of limits and caches are left out, because they are made anew. */
+/** Limits and caches are left out, because they need no history. */
 const DATABASES = `${STORES}/{d1,do,kv,r2}/**/*.sqlite`
 /** Small files of a state folder that are part of its backup. */
 const FILES = ['secrets.json', 'folder.json', 'gateway/migrated', 'gateway/key-secret.sha256']

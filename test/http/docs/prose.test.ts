@@ -5,6 +5,7 @@ import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { expect, it } from 'vitest'
 import { LIMIT_FIELDS, type Limits } from '../../../src/accounts/limits.ts'
+import { COMMANDS } from '../../../src/cli/commands.ts'
 import { PLANS } from '../../../src/metering/plans/plan.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
@@ -92,6 +93,12 @@ it('every npm command is documented', () => {
   const commands = Object.keys(manifest.scripts!).filter((name) => !name.startsWith('pre'))
   expect(commands.filter((name) => !told.includes(name))).toEqual([])
   expect(told.filter((name) => !commands.includes(name!))).toEqual([])
+})
+
+it('every command of weir is documented', () => {
+  const page = read('docs/operators/reference/commands.md')
+  const told = [...page.matchAll(/^\| `npx weir ([a-z]+)/gm)].map(([, name]) => name!)
+  expect([...told, 'demo'].sort()).toEqual(Object.keys(COMMANDS).sort())
 })
 
 it('every plan limit is documented, with the values of the first plans', () => {
