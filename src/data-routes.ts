@@ -48,7 +48,7 @@ export function dataRoutes(services: Services): App {
   const streams = { ...access, relay, nowMs: now, isProxyTrusted }
   app.route('/', streamRoutes(streams, { pathKeys, ...relays }))
   app.route('/', graphqlRoutes(streams, relays))
-  limitPerAddress(app, '/status', services)
+  for (const path of ['/status', '/status/live', '/status/ready']) limitPerAddress(app, path, services)
   app.get('/status', async ({ req }, next) => (isBrowser(req.raw) ? await pageOf(env, req.raw) : null) ?? next())
   const feed = { log: () => objects.log(), sources: () => sourcesStatus(services), nowMs: now }
   app.route('/', feedRoutes<Env>({ ...feed, logStatus: services.logStatus, wrongToken }))

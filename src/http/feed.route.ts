@@ -1,7 +1,7 @@
 // GET /feed: the WebSocket endpoint of feeders, protected by FEED_TOKEN. GET /status: public status of the log and the
-// sources.
+// sources. GET /status/live and /status/ready: the same for load balancers and supervisors, which read the HTTP status.
 
-import { Hono } from 'hono'
+import { type Context, Hono } from 'hono'
 import { checkBearerSecret } from '../core/secret.ts'
 import { SingleFlights } from '../core/single-flight.ts'
 import { after } from '../core/timers.client.ts'
@@ -28,7 +28,7 @@ const STATUS_WAIT_MAX_MS = 5000
 
 interface CachedStatus {
   readonly at: number
-  readonly body: object
+  readonly body: Omit<DatedLogStatus, 'v' | 'atMs'> & SourcesStatus & { readonly lagMs: number | null }
 }
 
 export interface FeedDeps {
@@ -39,7 +39,7 @@ export interface FeedDeps {
   readonly nowMs: () => number
 }
 
-/** `GET /feed` (an upgrade) and `GET /status`. */
+/** `GET /feed` (an upgrade), `GET /status`, and its answers to probes. */
 export function feedRoutes<Env extends FeedEnv>({ log, logStatus, sources, wrongToken, nowMs }: FeedDeps) {
   const app = new Hono<{ Bindings: Env }>()
   const flights = new SingleFlights<CachedStatus | null>(STATUS_WAIT_MAX_MS)
@@ -49,6 +49,17 @@ export function feedRoutes<Env extends FeedEnv>({ log, logStatus, sources, wrong
     const lagMs = status.time === null ? null : atMs - status.time
     seen = { at: nowMs(), body: { ...status, lagMs, ...others } }
     return seen
+  }
+  const status = async ({ executionCtx }: Context): Promise<CachedStatus['body']> => {
+    const now = nowMs()
+    let latest = seen
+    if (latest === null || now - latest.at >= STATUS_MS) {
+      const flight = flights.join('', readStatus, now)
+      // Other requests may still wait for this read after the caller disconnects.
+      if (flight.isLeader) executionCtx.waitUntil(flight.result.catch(() => undefined))
+      latest = await flights.result(flight, null, after)
+    }
+    return (latest ?? (await readStatus())).body
   }
 
   app.get('/feed', async (c) => {
@@ -65,16 +76,14 @@ export function feedRoutes<Env extends FeedEnv>({ log, logStatus, sources, wrong
     return log().fetch('http://log/feed', { headers: { upgrade: 'websocket' } })
   })
 
-  app.get('/status', async (c) => {
-    const now = nowMs()
-    let latest = seen
-    if (latest === null || now - latest.at >= STATUS_MS) {
-      const flight = flights.join('', readStatus, now)
-      // Other requests may still wait for this read after the caller disconnects.
-      if (flight.isLeader) c.executionCtx.waitUntil(flight.result.catch(() => undefined))
-      latest = await flights.result(flight, null, after)
-    }
-    return c.json((latest ?? (await readStatus())).body)
+  app.get('/status', async (c) => c.json(await status(c)))
+
+  // A supervisor restarts a gateway that fails this, so the answer depends on no other part.
+  app.get('/status/live', (c) => c.json({ live: true }))
+
+  app.get('/status/ready', async (c) => {
+    const { state, advice } = await status(c)
+    return c.json({ state, advice }, state === 'live' ? 200 : 503)
   })
   return app
 }

@@ -93,3 +93,20 @@ it("requests the log's status once for concurrent callers, and again a second la
   expect(await statuses()).toHaveLength(50)
   expect(asked).toBe(1)
 })
+
+it('tells load balancers whether the feed is live, and supervisors that the gateway responds', async () => {
+  let now = 0
+  let state = 'link_down'
+  const logStatus = (async () => ({ v: 1, atMs: 0, state, advice: 'Start a feeder.', time: null })) as unknown
+  const probed = feedRoutes<FeedEnv>({ ...DEPS, logStatus: logStatus as FeedDeps['logStatus'], nowMs: () => now })
+  const ask = async (path: string) => {
+    const answer = await probed.request(path, {}, {}, createExecutionContext())
+    return [answer.status, await answer.json()]
+  }
+  expect(await ask('/status/ready')).toEqual([503, { state: 'link_down', advice: 'Start a feeder.' }])
+  now += 1_000
+  state = 'live'
+  expect(await ask('/status/ready')).toEqual([200, { state: 'live', advice: 'Start a feeder.' }])
+  // The log does not respond here.
+  expect((await app.request('/status/live')).status).toBe(200)
+})

@@ -411,6 +411,24 @@ function checkLog(url: string, log: Status, chain: string, atMs: number): Check 
   return lagMs > LATE_MS ? GATEWAY.warn(saw, 'See docs/operators/guides/recover.md.') : GATEWAY.ok(saw)
 }
 
+/** Questions of a supervisor, which `/status/<probe>` answers with the HTTP status. */
+export const PROBES = ['live', 'ready'] as const
+export type Probe = (typeof PROBES)[number]
+
+const Readiness = z.object({ state: z.string(), advice: z.string() })
+
+export function checkProbe(what: Probe, { url, status, text }: HttpFacts): Check {
+  const { ok, fail } = checkResults(what)
+  if (status === null) return fail(`${url} does not respond: ${text}`)
+  if (status === 200) return ok(url)
+  // A refusal for too many requests proves that the gateway responds.
+  if (what === 'live' && status === 429) return ok(`${url} responds with status 429`)
+  const { data } = Readiness.safeParse(parseJson(text))
+  return data === undefined
+    ? fail(`${url} responds with status ${status}`)
+    : fail(`the feed is ${data.state}`, data.advice)
+}
+
 /** A token that was not sent, because it is not valid in a header. */
 export const invalidToken = (name: string): Check =>
   checkResults(name).fail(`it ${INVALID_TOKEN_MESSAGE}`, 'It was not sent.')

@@ -4,7 +4,7 @@
 import { access, constants, mkdir, readdir, rm, rmdir, stat, statfs } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Command } from '@commander-js/extra-typings'
+import { type Command, Option } from '@commander-js/extra-typings'
 import * as z from 'zod'
 import { readBoundedText } from '../../core/bounded-text.ts'
 import { type AnyCommand, valueParser } from '../../core/command-line.node.ts'
@@ -27,6 +27,7 @@ import {
   checkLaunch,
   checkLine,
   checkNode,
+  checkProbe,
   checkResults,
   checkSnapshot,
   checkStatus,
@@ -37,6 +38,8 @@ import {
   type HttpFacts,
   invalidToken,
   type LaunchFacts,
+  PROBES,
+  type Probe,
   type SnapshotFacts,
   type StreamFacts,
   type TokenName,
@@ -208,7 +211,7 @@ export function doctorProgram(shell: Shell): AnyCommand {
       '--data ~/hl/data --info http://127.0.0.1:3001 --gateway https://weir.example.workers.dev',
     ]),
   ).action(async (options) => {
-    const checks = await runChecks(options)
+    const checks = options.probe === undefined ? await runChecks(options) : [await runProbe(options.probe, options)]
     if (options.json) shell.print(JSON.stringify({ checks }))
     else for (const check of checks) shell.print(checkLine(check))
     // A pending read of a hanging disk would keep the process alive.
@@ -228,6 +231,12 @@ const addOptions = (command: Command) =>
     .option('--state <dir>', 'state folder of "npx weir demo", or of the feeder')
     .option('--snapshot-dir <dir>', 'snapshot folder of "npx weir feed"')
     .option('--chain <name>', 'CHAIN of the gateway (default: hyperliquid)')
+    .addOption(
+      new Option(
+        '--probe <what>',
+        'only ask the gateway whether it is live (it responds) or ready (its feed is live), for supervisors',
+      ).choices(PROBES),
+    )
     .option('--json', 'print one line of JSON')
 type Options = ReturnType<ReturnType<typeof addOptions>['opts']>
 
@@ -280,6 +289,13 @@ async function runChecks(options: Options): Promise<Check[]> {
   ])
   const all = groups.flat()
   return launch === null || patient.data === undefined ? all : all.map((check) => withLaunchFix(check, launch))
+}
+
+async function runProbe(what: Probe, { gateway, state = DEFAULT_STATE }: Options): Promise<Check> {
+  const running = readRunning(state, '--gateway')
+  const url = gateway ?? (running.ok ? running.value.url : null)
+  if (url === null) return checkResults(what).fail(running.ok ? '' : running.error)
+  return checkProbe(what, await probe(new URL(`/status/${what}`, url.replace(/^ws/, 'http')).href))
 }
 
 function runLaunchChecks(facts: LaunchFacts, stateDir: string): Check[] {

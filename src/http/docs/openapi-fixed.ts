@@ -1,7 +1,8 @@
 // OpenAPI operations that are not in a catalog: sockets, JSON-RPC, history files and status.
 
+import * as z from 'zod'
 import { HistoryShape } from '../../monitor/history.ts'
-import { StatusShape } from '../../protocol/feed/status-shape.ts'
+import { FEED_STATES, StatusShape } from '../../protocol/feed/status-shape.ts'
 import { jsonContent, mapped, ref, schemaOf } from './json-schema.ts'
 import { PAYMENT_TEXT } from './openapi-x402.ts'
 
@@ -156,6 +157,37 @@ export function statusOperation(shared: Map<string, unknown>): Json {
         content: jsonContent({ schema: schemaOf(StatusShape, shared) }),
       },
     },
+  }
+}
+
+const Live = z.object({ live: z.literal(true) })
+const Readiness = z.object({ state: z.enum(FEED_STATES), advice: z.string() })
+
+/** Paths for load balancers and supervisors, which read only the HTTP status. */
+export function probePaths(shared: Map<string, unknown>): Readonly<Record<string, Json>> {
+  const answer = (shape: z.ZodType, description: string) => ({
+    description,
+    content: jsonContent({ schema: schemaOf(shape, shared) }),
+  })
+  const operation = (operationId: string, summary: string, description: string, responses: Json) => ({
+    get: { operationId, tags: ['operator'], summary, description, security: [], responses },
+  })
+  return {
+    '/status/live': operation(
+      'statusLive',
+      'Whether the gateway responds',
+      'For supervisors that restart a gateway. Needs no key and is free of charge. Depends on no other part.',
+      { 200: answer(Live, 'The gateway responds') },
+    ),
+    '/status/ready': operation(
+      'statusReady',
+      'Whether the feed is live',
+      'For load balancers. Needs no key and is free of charge. The response is at most one second old.',
+      {
+        200: answer(Readiness, '`state` is `live`'),
+        503: answer(Readiness, '`state` is not `live`; `advice` has the next step'),
+      },
+    ),
   }
 }
 

@@ -11,6 +11,7 @@ import {
   downloadOperation,
   graphqlOperation,
   historyPaths,
+  probePaths,
   rpcOperation,
   socketOperation,
   statusOperation,
@@ -83,6 +84,7 @@ export function openApiDocument(queries: readonly AnyQuery[], operations: readon
   const refusals = operationRefusals(schemas)
   const webhooks = eventWebhooks(schemas)
   const status = statusOperation(schemas)
+  const probes = probePaths(schemas)
   const history = historyPaths(schemas)
   const payments = paymentPaths(schemas)
   return {
@@ -97,6 +99,7 @@ export function openApiDocument(queries: readonly AnyQuery[], operations: readon
       '/v1/{chain}/history/files/{key}': { get: downloadOperation() },
       '/v1/{chain}': { post: rpcOperation() },
       '/status': { get: status },
+      ...probes,
       ...history,
       ...payments,
     },

@@ -14,6 +14,7 @@ let server: HttpServer
 let url: string
 let folder: string
 let height = 100
+let readiness: [number, unknown] = [200, { state: 'live', advice: '' }]
 
 /** A block in every stream that a feeder needs. */
 function writeBlock(): void {
@@ -51,6 +52,8 @@ function answer(
   if (body?.type === 'fileSnapshot') writeFileSync(body.outPath!, '[1,[]]')
   if (body?.type === 'exchangeStatus') return [200, { time: Date.now() }]
   if (path === '/feed') return [authorization === `Bearer ${TOKEN}` ? 426 : 401, {}]
+  if (path === '/status/ready') return readiness
+  if (path === '/status/live') return [200, { live: true }]
   const known = { chain: 'hyperliquid', state: 'live', advice: '', feedRegion: null, booksKnown: true, readers: [] }
   return [
     200,
@@ -91,6 +94,24 @@ it('fails if a token is wrong or nothing responds', async () => {
   expect([wrong.code, wrong.out.includes('a-wrong-feed-token')]).toEqual([1, false])
   const nobody = await doctor(['--info', 'http://127.0.0.1:1', '--gateway', 'http://127.0.0.1:1'])
   expect([nobody.code, states(nobody.lines)]).toEqual([1, ['FAIL node http', 'FAIL gateway']])
+})
+
+it('probes with one line and an exit code', async () => {
+  const probe = async (what: string, gateway = url) => {
+    const { code, out } = await doctor(['--probe', what, '--gateway', gateway])
+    return [code, out]
+  }
+  expect(await probe('live')).toEqual([0, `ok    live         ${url}/status/live\n`])
+  expect(await probe('ready')).toEqual([0, `ok    ready        ${url}/status/ready\n`])
+  readiness = [503, { state: 'no_feeder', advice: 'Start a feeder.' }]
+  expect(await probe('ready')).toEqual([1, 'FAIL  ready        the feed is no_feeder. Start a feeder.\n'])
+  readiness = [429, { error: true }]
+  expect(await probe('ready')).toEqual([1, `FAIL  ready        ${url}/status/ready responds with status 429\n`])
+  expect((await probe('live', 'http://127.0.0.1:1'))[0]).toBe(1)
+  expect((await doctor(['--probe', 'ready', '--state', join(folder, 'none')])).out).toMatch(
+    /^FAIL .*No gateway is running/,
+  )
+  expect((await probe('up'))[0]).toBe(2)
 })
 
 it.each(['a-secret\nof-two-lines', 'a-secret\r\nof-windows', 'a-secret—copied-from-a-page'])(
