@@ -182,7 +182,11 @@ function stopOnSignals(folder: ServeFolder, dispose: () => Promise<void>): (code
     folder.end()
     process.exit(code)
   }
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void stop(0))
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    // Miniflare's own handlers would end the process before `dispose`, with exit code 143.
+    process.removeAllListeners(signal)
+    process.on(signal, () => void stop(0))
+  }
   return (code) => void stop(code)
 }
 
