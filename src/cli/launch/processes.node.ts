@@ -83,6 +83,19 @@ export async function killLeftovers(folder: string, pids: Readonly<Record<string
   for (const deadline = Date.now() + END_MS; left.some(processInfo) && Date.now() < deadline; ) await sleep(20)
 }
 
+/**
+ * Kills the workerd processes of a launcher that was killed. Pids are reused, so a process is killed only if it is a workerd
+ * whose parent is gone, which a running launcher's is not.
+ */
+export async function killOrphans(pids: Readonly<Record<string, number>>): Promise<void> {
+  const left = Object.values(pids).filter((pid) => {
+    const info = processInfo(pid)
+    return info?.command.includes('workerd serve') && !processInfo(info.ppid)?.command.includes('node')
+  })
+  for (const pid of left) process.kill(pid, 'SIGKILL')
+  for (const deadline = Date.now() + END_MS; left.some(processInfo) && Date.now() < deadline; ) await sleep(20)
+}
+
 /** The port that can be listened on (0: any free one), or the error code. */
 function tryListen(port: number, host = '127.0.0.1'): Promise<number | string> {
   return new Promise((resolve) => {

@@ -13,7 +13,7 @@ import { wholeNumber } from '../../core/whole-number.ts'
 import type { Build } from '../launch/demo.node.ts'
 import { declaredVariables, migrate, startGatewayProcess } from '../launch/gateway-process.node.ts'
 import { LaunchError } from '../launch/messages.ts'
-import { childrenOf, killLeftovers, portError } from '../launch/processes.node.ts'
+import { childrenOf, killOrphans, portError } from '../launch/processes.node.ts'
 import { DEFAULT_STATE, runningFilePath } from '../running-file.node.ts'
 import { type Shell, weirProgram } from '../shell.node.ts'
 import { UrlValue } from '../values.ts'
@@ -25,8 +25,10 @@ import { OPTIONAL_SECRETS, servedVariables } from './variables.ts'
 
 const DEFAULT_PORT = 8787
 const LOG_BYTES = 16 * 1024 * 1024
-/** Interval of checks of workerd's process, the disk and the clock mark. */
+/** Interval of checks of workerd's process and the disk. */
 const CHECK_MS = 2_000
+/** Interval at which the folder records that it is in use. */
+const MARK_MS = 30_000
 const READY_MS = 60_000
 const SOURCE_SECRET = /^SOURCE_(?!BUDGET$)[A-Z0-9_]{1,56}$/
 const REQUIRED = ['ADMIN_TOKEN', 'FEED_TOKEN', 'KEY_SECRET'] as const
@@ -80,7 +82,7 @@ async function serve(options: Options, shell: Shell, build: Build, command: AnyC
 async function claim(folder: ServeFolder, options: Options, shell: Shell): Promise<void> {
   folder.prepare()
   folder.acquire()
-  await killLeftovers(folder.path, folder.readLock()?.children ?? {})
+  await killOrphans(folder.readLock()?.children ?? {})
   folder.check(shell.now(), options.acceptClock === true)
   const taken = options.port === 0 ? null : await portError(options.port, options.host)
   if (taken !== null) throw new LaunchError(portText(options.port, taken))
@@ -149,17 +151,20 @@ async function untilReady(url: string): Promise<void> {
 /** Records workerd's pid for the next start, and ends if the folder is lost. */
 function watchProcess(folder: ServeFolder, shell: Shell, log: WriteLine, stop: (code: number) => void): void {
   let isFull = false
+  let markedMs = 0
   const check = () => {
     if (!existsSync(runningFilePath(folder.path)) && folder.readLock()?.launcher !== process.pid) {
       log(`The state folder ${folder.path} was removed or is used by another process. Stopping.`)
       return stop(1)
     }
     try {
-      const children = Object.fromEntries(
-        childrenOf(process.pid, 'workerd serve').map((pid, at) => [`workerd${at || ''}`, pid]),
-      )
-      folder.writeLock({ launcher: process.pid, children: { gateway: process.pid, ...children } })
-      folder.writeMark(shell.now())
+      const workerd = childrenOf(process.pid, 'workerd serve').map((pid, at) => [`workerd${at || ''}`, pid])
+      const lock = { launcher: process.pid, children: Object.fromEntries(workerd) }
+      if (JSON.stringify(lock) !== JSON.stringify(folder.readLock())) folder.writeLock(lock)
+      if (shell.now() - markedMs >= MARK_MS) {
+        folder.writeMark(shell.now())
+        markedMs = shell.now()
+      }
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === undefined) throw error
     }
