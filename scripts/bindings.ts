@@ -4,8 +4,8 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
+import { ROLES, WORKERS } from '../src/cli/deploy/workers.ts'
 import { commandLine, program } from '../src/core/command-line.node.ts'
-import { ROLES, WORKERS } from './workers.ts'
 
 const TARGET = 'bindings.d.ts'
 const CONFIGS = ROLES.map((role) => WORKERS[role]).reverse()

@@ -4,9 +4,9 @@
 import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
+import { ROLES, WORKERS } from '../src/cli/deploy/workers.ts'
 import { build } from '../src/cli/launch/build.node.ts'
 import { pack } from './npm-pack.ts'
-import { ROLES, WORKERS } from './workers.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const PROGRAMS = join(ROOT, 'dist/programs')

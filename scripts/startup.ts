@@ -1,6 +1,6 @@
 // How long an isolate takes to evaluate its Worker, before it can answer anything: a step of `npm run check`. Time on a shared
 // machine says little, so each Worker is compared with a bare script that runs just before it: CPU time of the main thread,
-// the least multiple of several pairs. `npm run wrangler -- check startup` has a profile of what a Worker does.
+// the least multiple of several pairs. `npx wrangler check startup` has a profile of what a Worker does.
 
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

@@ -5,7 +5,7 @@
 
 import { fileURLToPath } from 'node:url'
 import { unstable_readConfig } from 'wrangler'
-import { deployedRoles, ROLES, WORKERS, type WorkerRole } from './workers.ts'
+import { deployedRoles, ROLES, WORKERS, type WorkerRole } from '../src/cli/deploy/workers.ts'
 
 /** The part of a wrangler file that the Workers share. */
 export interface WorkerConfig {
@@ -43,21 +43,6 @@ export function openSettings(file: string, config: WorkerConfig): string[] {
       : 'observability.traces.enabled must be false. Otherwise traces store keys that are part of URLs',
   ]
   return lines.filter((line) => line !== null).map((line) => `${file}: ${line}`)
-}
-
-/** Cloudflare rejects a larger variable. */
-const VARIABLE_MAX_BYTES = 5 * 1024
-
-/** One line for each variable of a file that Cloudflare would reject for its size. */
-export function largeVariables(file: string, { vars }: Pick<WorkerConfig, 'vars'>): string[] {
-  return Object.entries(vars).flatMap(([name, value]) => {
-    const bytes = new TextEncoder().encode(typeof value === 'string' ? value : JSON.stringify(value)).length
-    return bytes > VARIABLE_MAX_BYTES
-      ? [
-          `${file}: ${name} has ${bytes.toLocaleString('en')} bytes, and Cloudflare allows ${VARIABLE_MAX_BYTES.toLocaleString('en')}. Shorten it`,
-        ]
-      : []
-  })
 }
 
 /** One line for each difference between the files. */
@@ -145,13 +130,7 @@ function configOrError(config: string) {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const configs = readConfigs()
-  const lines = [
-    ...disagreements(configs),
-    ...ROLES.flatMap((role) => [
-      ...openSettings(WORKERS[role], configs[role]),
-      ...largeVariables(WORKERS[role], configs[role]),
-    ]),
-  ]
+  const lines = [...disagreements(configs), ...ROLES.flatMap((role) => openSettings(WORKERS[role], configs[role]))]
   for (const line of lines) console.error(line)
   process.exit(lines.length > 0 ? 1 : 0)
 }

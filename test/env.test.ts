@@ -1,18 +1,12 @@
 // Variables of both Workers: as in their files, and invalid in every way.
 
 import { describe, expect, it } from 'vitest'
-import {
-  disagreements,
-  largeVariables,
-  openSettings,
-  readConfigs,
-  type WorkerConfig,
-} from '../scripts/worker-agreement.ts'
-import { ROLES, WORKERS } from '../scripts/workers.ts'
+import { disagreements, openSettings, readConfigs, type WorkerConfig } from '../scripts/worker-agreement.ts'
 import { ArchiveSettings } from '../src/archive/archive/archive-settings.ts'
 import { PayerSettings } from '../src/billing/x402/settings.ts'
+import { ROLES, WORKERS } from '../src/cli/deploy/workers.ts'
 import { LiveSettings, readVariables } from '../src/core/variables.ts'
-import { GatewaySettings, gatewaySettings } from '../src/env.ts'
+import { GatewaySettings, gatewaySettings } from '../src/http/gateway-settings.ts'
 import { RequestLogSettings } from '../src/metering/request-log/log-settings.ts'
 import { AlertSettings } from '../src/monitor/alert-settings.ts'
 import { SinkSettings } from '../src/pipelines/sink/sink-settings.ts'
@@ -269,16 +263,5 @@ describe('settings that must be closed', () => {
     [{ observability: { logs: { invocation_logs: false } } }, /^x: observability.traces.enabled must be false/],
   ])('are told where they are open: %j', (change, words) => {
     expect(openSettings('x', { ...gateway, ...change })).toEqual([expect.stringMatching(words)])
-  })
-})
-
-describe('variables', () => {
-  it.each(ROLES)('of the Worker %s are small enough for Cloudflare', (role) => {
-    expect(largeVariables(WORKERS[role], configs[role])).toEqual([])
-  })
-
-  it('are measured in UTF-8 bytes', () => {
-    const vars = { RPC_CHAINS: 'x'.repeat(5_120), CHECKOUT_PRICES: 'é'.repeat(2_561) }
-    expect(largeVariables('x', { vars })).toEqual([expect.stringMatching(/^x: CHECKOUT_PRICES has 5,122 bytes/)])
   })
 })

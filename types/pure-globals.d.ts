@@ -14,4 +14,6 @@ declare class URL {
   static parse(url: string, base?: string): URL | null
   readonly hostname: string
   readonly host: string
+  readonly pathname: string
+  readonly href: string
 }

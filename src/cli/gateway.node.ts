@@ -228,7 +228,7 @@ export function refusalText(url: string, reply: GatewayReply, tokenFrom: string)
   const { status, message } = reply
   if (message === null) return `${url} responded with status ${status}, but not like a Weir gateway. Check --url.`
   if (status === 401)
-    return `The admin token is wrong (${tokenFrom}). Use the ADMIN_TOKEN of that gateway, set with "npm run wrangler -- secret put ADMIN_TOKEN".`
+    return `The admin token is wrong (${tokenFrom}). Use the ADMIN_TOKEN of that gateway, set with "npx weir deploy --secret ADMIN_TOKEN".`
   if (isAdminDisabled(reply))
     return `${url} has no admin API: its ADMIN_TOKEN is missing or shorter than 32 characters, or its version is older than this command.`
   return message

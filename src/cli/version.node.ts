@@ -1,4 +1,4 @@
-// The version of this installation.
+// This installation: its folder and its version.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

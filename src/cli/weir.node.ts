@@ -14,6 +14,7 @@ const LOADERS: Readonly<Record<CommandName, Load>> = {
   serve: async (shell, build) => (await import('./serve/serve.node.ts')).serveProgram(shell, build),
   backup: async (shell) => (await import('./serve/backup.node.ts')).backupProgram(shell),
   restore: async (shell) => (await import('./serve/restore.node.ts')).restoreProgram(shell),
+  deploy: async (shell, build) => (await import('./deploy/deploy.node.ts')).deployProgram(shell, build),
   feed: async () => (await import('../feeder/feed.node.ts')).feedProgram(`${COMMAND_PREFIX} feed`),
   doctor: async (shell) => (await import('./doctor/doctor.node.ts')).doctorProgram(shell),
   keys: async (shell) => (await import('./keys.node.ts')).keysProgram(shell),

@@ -1,4 +1,4 @@
-// Parses Worker variables, including those that the Workers share (env.ts has the rest). Invariants: if
+// Parses Worker variables, including those that the Workers share (gateway-settings.ts has the rest). Invariants: if
 // a variable is missing or invalid, the Worker does not start and the error names the variable; no value is guessed.
 
 import * as z from 'zod'

@@ -353,7 +353,9 @@ describe('an error', () => {
 
   it('distinguishes a wrong token, a missing /admin and a server that is not Weir', async () => {
     answer = refusal(401, 'The admin token is missing or wrong.')
-    expect((await admin('key list')).notes[0]).toMatch(/from ADMIN_TOKEN in the environment.*secret put/)
+    expect((await admin('key list')).notes[0]).toMatch(
+      /from ADMIN_TOKEN in the environment.*deploy --secret ADMIN_TOKEN/,
+    )
     answer = refusal(404, 'This endpoint does not exist. See GET /docs for all endpoints.')
     expect((await admin('key list')).notes[0]).toMatch(/no admin API/)
     answer = '<html>'

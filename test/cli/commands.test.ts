@@ -5,6 +5,7 @@ import { adminProgram } from '../../src/cli/admin.node.ts'
 import { progressMeter } from '../../src/cli/backfill/progress-meter.node.ts'
 import { backfillProgram } from '../../src/cli/backfill.node.ts'
 import { booksProgram } from '../../src/cli/books.node.ts'
+import { deployProgram } from '../../src/cli/deploy/deploy.node.ts'
 import { keysProgram } from '../../src/cli/keys.node.ts'
 import { payProgram } from '../../src/cli/pay.node.ts'
 import { replayProgram } from '../../src/cli/replay.node.ts'
@@ -21,6 +22,7 @@ const PROGRAMS = [
   adminProgram(NOWHERE),
   keysProgram(NOWHERE),
   backfill,
+  deployProgram(NOWHERE, async () => false),
   booksProgram(NOWHERE),
   payProgram(NOWHERE),
   watchProgram(NOWHERE),

@@ -1,337 +1,518 @@
-// `npm run deploy` against a fake Cloudflare API: uploads, their order and secrets.
+// `weir deploy` against a stand-in for a Cloudflare account: from an empty account to a paid call, with kills at every step,
+// updates, a gradual deploy, a roll-back, and the probe of `npm run rehearse -- --account`.
 
-import { execFile } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { buffer } from 'node:stream/consumers'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { API_TOKEN, Cloudflare, textsOf, type Upload } from '../kit/cloudflare.ts'
 import { type HttpServer, startServer } from '../kit/http-server.ts'
-import { RemoteD1 } from '../remote-d1.ts'
+import { MAIN, ROOT } from '../kit/program.ts'
+import { startProbe } from '../rehearsal/account/probe.node.ts'
 
-const ROOT = join(import.meta.dirname, '../..')
-const ID = '0a1b2c3d-0a1b-4a1b-8a1b-0a1b2c3d4e5f'
-/** Each program that is started here starts wrangler up to six times. */
-const CEILING_MS = 600_000
-/** A part of `npm run rehearse`, because these tests start wrangler dozens of times. Pure tests cover the rules. */
+/** Each deploy starts wrangler up to six times. */
+const CEILING_MS = 300_000
+/** A part of `npm run rehearse`, because it takes minutes of CPU time. Unit tests cover the rules. */
 const played = it.runIf(process.env.REHEARSAL !== undefined)
 const FEED_TOKEN = 'the-feed-token-of-the-environment'
+const WEIR = 'https://weir.me.workers.dev'
+const NODE_URL = 'http://node.example.com'
+const ALL_STORES = ['D1 weir-accounts', 'D1 weir-history', 'D1 weir-usage', 'KV weir-keys', 'R2 weir-archive']
 
-interface Binding {
-  readonly type: string
-  readonly name: string
-  readonly text?: string
-  readonly script_name?: string
-  readonly service?: string
-}
-interface Upload {
-  readonly worker: string
-  readonly bindings: readonly Binding[]
-}
-const uploads: Upload[] = []
-const pages: string[] = []
-const workers = new Map<string, readonly Binding[]>()
-interface DeployedShare {
-  readonly version_id: string
-  readonly percentage: number
-}
-const OLD_ID = 'f'.repeat(8) + ID.slice(8)
-const DEPLOYMENT = {
-  id: ID,
-  source: 'wrangler',
-  strategy: 'percentage',
-  author_email: '',
-  created_on: '2026-01-01',
-  annotations: {},
-}
-/** The current deployment of a Worker, and all that were requested for the live Worker. */
-const OLD: readonly DeployedShare[] = [{ version_id: OLD_ID, percentage: 100 }]
-let deployment = OLD
-const deployments: (readonly DeployedShare[])[] = []
-/** For all bindings. */
-let database = new RemoteD1()
-let server: HttpServer
-let folder: string
+const probes: Awaited<ReturnType<typeof startProbe>>[] = []
+const folders: string[] = []
+let node: HttpServer
 
 beforeAll(async () => {
-  server = await startServer(async (request, response) => {
-    // The first request to the deployed gateway.
-    if (request.url === '/workers.dev/weir/status') return void response.end('{"feedRegion":null,"readers":[0,1,2,3]}')
-    const body = (await buffer(request)).toString('latin1')
-    const result = answer(request.method ?? '', request.url?.split('?')[0] ?? '', body)
-    const errors = result === null ? [{ code: 10007, message: 'This Worker does not exist.' }] : []
-    response.writeHead(result === null ? 404 : 200, { 'content-type': 'application/json' })
-    response.end(JSON.stringify({ success: result !== null, errors, messages: [], result }))
+  node = await startServer((_, response) => {
+    response.setHeader('content-type', 'application/json').end('{"time":1,"specialStatuses":null}')
   })
-  migrate(database)
-  folder = mkdtempSync(join(tmpdir(), 'weir-deploy-'))
-  for (const name of ['src', 'scripts', 'schemas', 'node_modules', 'package.json', 'tsconfig.json'])
-    symlinkSync(join(ROOT, name), join(folder, name))
-  const withIds = (file: string) =>
-    readFileSync(join(ROOT, file), 'utf8').replaceAll('database_name =', `database_id = "${ID}"\ndatabase_name =`)
-  for (const name of ['wrangler.live.toml', 'wrangler.jobs.toml']) writeFileSync(join(folder, name), withIds(name))
-  symlinkSync(join(ROOT, 'wrangler.sql.toml'), join(folder, 'wrangler.sql.toml'))
-  const gateway = withIds('wrangler.toml').replace(
-    'binding = "KEYS"',
-    `binding = "KEYS"\nid = "${ID.replaceAll('-', '')}"`,
-  )
-  writeFileSync(join(folder, 'wrangler.toml'), gateway)
 })
-afterAll(() => {
-  server.close()
-  rmSync(folder, { recursive: true })
+afterAll(async () => {
+  await Promise.all(probes.map(({ dispose }) => dispose()))
+  node?.close()
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
 })
 
-/** As `migrations apply --remote` posts them: a whole file as one text, with its line of the ledger. */
-function migrate(to: RemoteD1, change = (_name: string, text: string) => text): void {
-  to.query('CREATE TABLE d1_migrations (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE)')
-  for (const folder of ['accounts', 'usage', 'history'].map((name) => join(ROOT, 'schemas/d1', name)))
-    for (const name of readdirSync(folder).sort())
-      to.query(
-        `${change(name, readFileSync(join(folder, name), 'utf8'))}\nINSERT INTO d1_migrations (name) VALUES ('${name}');`,
-      )
+interface Outcome {
+  readonly code: number | null
+  readonly said: string
+  /** Standard output. */
+  readonly out: string
 }
 
-/** As much of Cloudflare's API as a deploy asks; null is an unknown Worker. */
-function answer(method: string, path: string, body: string): unknown {
-  const version = /\/versions\/([\w-]{36})$/.exec(path)?.[1]
-  if (version !== undefined) {
-    const created_on = version === OLD_ID ? '2026-01-01T00:00:00Z' : '2026-02-01T00:00:00Z'
-    return {
-      id: version,
-      number: 1,
-      metadata: { created_on, source: 'api', author_email: '' },
-      annotations: {},
-      resources: { script: {}, script_runtime: {}, bindings: [] },
+/** An operator's empty folder, and an account. */
+class Operator {
+  readonly cloudflare = new Cloudflare({
+    reach: { [NODE_URL]: node.url },
+    runOther: async (upload) => {
+      const probe = await startProbe(upload.modules.get('probe.worker.js') ?? '', textsOf(upload, 'plain_text'))
+      probes.push(probe)
+      return probe.url
+    },
+  })
+  readonly folder = mkdtempSync(join(tmpdir(), 'weir-deploy-'))
+
+  constructor() {
+    folders.push(this.folder)
+  }
+
+  /** Runs a program in the folder, logged in. It is killed, with what it started, once the account has a change like this. */
+  async run(command: readonly string[], more: object = {}, killedAt?: RegExp): Promise<Outcome> {
+    this.cloudflare.uploads.length = 0
+    // Other files of this process set secrets of their own.
+    const { ADMIN_TOKEN: _, KEY_SECRET: __, FEED_TOKEN: ___, ...own } = process.env
+    const env = {
+      ...own,
+      WRANGLER_SEND_METRICS: 'false',
+      CLOUDFLARE_API_BASE_URL: `${this.cloudflare.url}/client/v4`,
+      CLOUDFLARE_API_TOKEN: API_TOKEN,
+      STAND_IN_URL: this.cloudflare.url,
+      NODE_OPTIONS: `--disable-warning=ExperimentalWarning --import=${join(ROOT, 'test/kit/workers-dev.node.ts')}`,
+      ...more,
     }
+    const [program = '', ...args] = command
+    const stdio = ['pipe', 'pipe', 'pipe'] as const
+    const child = spawn(program, args, { cwd: this.folder, env, stdio: [...stdio], detached: true })
+    child.stdin.end(`${'a-new-secret-'.repeat(3)}\n`)
+    if (killedAt !== undefined)
+      this.cloudflare.onChange = (change) => killedAt.test(change) && process.kill(-child.pid!, 'SIGKILL')
+    const texts = { out: '', said: '' }
+    child.stdout.on('data', (piece) => {
+      texts.out += piece
+      texts.said += piece
+    })
+    child.stderr.on('data', (piece) => (texts.said += piece))
+    const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
+    this.cloudflare.onChange = () => undefined
+    return { code, ...texts }
   }
-  const [, kind, worker = '', part] = /\/workers\/(scripts|services|workers)\/([\w-]+)(?:\/([\w-]+))?$/.exec(path) ?? []
-  const known = workers.get(worker)
-  if (part === 'assets-upload-session') {
-    pages.push(...Object.keys((JSON.parse(body) as { manifest: object }).manifest))
-    return { jwt: 'all of them are there', buckets: [] }
+
+  deploy(args: readonly string[], more: object = {}, killedAt?: RegExp): Promise<Outcome> {
+    return this.run([process.execPath, MAIN, 'deploy', ...args], more, killedAt)
   }
-  if (kind === 'scripts' && part === undefined && method === 'PUT') {
-    const { bindings } = JSON.parse(/name="metadata"[^{]*(\{.*\})\r\n/.exec(body)![1]!) as Upload
-    const isKnown = (name: string | undefined) => name === undefined || name === worker || workers.has(name)
-    if (!bindings.every(({ script_name: script, service }) => isKnown(script) && isKnown(service))) return null
-    uploads.push({ worker, bindings })
-    workers.set(worker, bindings)
-    return { id: worker, deployment_id: ID.replaceAll('-', ''), startup_time_ms: 1 }
+
+  wrangler(...args: readonly string[]): Promise<Outcome> {
+    return this.run([process.execPath, join(ROOT, 'node_modules/wrangler/bin/wrangler.js'), ...args])
   }
-  if (kind === 'scripts' && part === 'versions') {
-    const { bindings } = JSON.parse(/name="metadata"[^{]*(\{.*\})\r\n/.exec(body)![1]!) as Upload
-    uploads.push({ worker, bindings })
-    return { id: ID, startup_time_ms: 1, metadata: { has_preview: false }, resources: { script: { etag: 'e' } } }
+
+  get settings(): string {
+    return readFileSync(join(this.folder, 'weir.toml'), 'utf8')
   }
-  if (part === 'subdomain' || kind === 'workers') return { enabled: true, subdomain: { enabled: true } }
-  if (kind !== undefined && known === undefined) return null
-  if (part === 'secrets') return known!.filter(({ type }) => type === 'secret_text')
-  if (kind === 'services')
-    return { default_environment: { environment: 'production', script: { tag: 't', tags: [], migration_tag: 'v1' } } }
-  if (part === 'deployments' && method === 'POST') {
-    if (worker !== 'weir-live') return { id: ID }
-    deployment = (JSON.parse(body) as { versions: DeployedShare[] }).versions
-    deployments.push(deployment)
-    return { id: ID }
+
+  /** Replaces text of weir.toml, and returns a function that undoes it. */
+  edit(from: string | RegExp, to: string): () => void {
+    const kept = this.settings
+    expect(kept).toMatch(from)
+    writeFileSync(join(this.folder, 'weir.toml'), kept.replace(from, to))
+    return () => writeFileSync(join(this.folder, 'weir.toml'), kept)
   }
-  if (part === 'deployments') return { deployments: [{ ...DEPLOYMENT, versions: deployment }] }
-  if (path.endsWith('/query')) {
-    const { sql } = JSON.parse(body) as { sql: string }
-    return database.query(sql).map((results) => ({ success: true, results, meta: { served_by_region: 'WEUR' } }))
+
+  get secrets(): Record<string, string> {
+    return JSON.parse(readFileSync(join(this.folder, '.secrets.json'), 'utf8')) as Record<string, string>
   }
-  if (path.endsWith('/r2/buckets/weir-archive')) return { name: 'weir-archive', location: 'ENAM', creation_date: '' }
-  if (path.endsWith('/graphql')) return { viewer: { accounts: [] } }
-  if (path.endsWith('/workers/subdomain')) return { subdomain: 'me' }
-  if (path.endsWith('/memberships')) return []
-  if (path.endsWith('/accounts')) return [{ id: 'account', name: 'account' }]
-  return { id: 'token', status: 'active', bindings: [] }
+
+  /** A request to the deployed gateway. */
+  ask(path: string, init: RequestInit = {}): Promise<Response> {
+    return fetch(`${this.cloudflare.url}/workers.dev/weir${path}`, init)
+  }
+
+  /** States of the keys of all accounts. */
+  async keys(): Promise<readonly { readonly revoked: number | null }[]> {
+    const headers = { authorization: `Bearer ${this.secrets.ADMIN_TOKEN}` }
+    const { keys } = (await (await this.ask('/admin/keys', { headers })).json()) as {
+      keys: { revoked: number | null }[]
+    }
+    return keys
+  }
 }
 
-function deploy(args: readonly string[], more: object = {}): Promise<{ code: number; said: string }> {
-  uploads.length = 0
-  const env = {
-    ...process.env,
-    CLOUDFLARE_API_BASE_URL: `${server.url}/client/v4`,
-    CLOUDFLARE_API_TOKEN: 'token',
-    CLOUDFLARE_ACCOUNT_ID: 'account',
-    STAND_IN_URL: server.url,
-    NODE_OPTIONS: `--disable-warning=ExperimentalWarning --import=${join(ROOT, 'test/kit/workers-dev.node.ts')}`,
-    ...more,
-  }
-  return new Promise((resolve) => {
-    const { execPath } = process
-    execFile(execPath, [join(ROOT, 'scripts/deploy.ts'), ...args], { cwd: folder, env }, (error, out, said) =>
-      resolve({ code: error ? Number(error.code) : 0, said: `${out}${said}` }),
-    )
-  })
-}
-
-const secretsOf = (upload: Upload | undefined) =>
-  Object.fromEntries(
-    upload!.bindings.filter(({ type }) => type === 'secret_text').map(({ name, text }) => [name, text]),
-  )
+const named = (uploads: readonly Upload[]) => uploads.map(({ worker }) => worker)
 const has =
   (name: string) =>
   ({ bindings }: Upload) =>
     bindings.some((binding) => binding.name === name)
+const migrationsOf = (name: string) => readdirSync(join(ROOT, 'schemas/d1', name)).sort()
 
-played(
-  'creates all Workers with secrets from the environment or generated ones, and shows none',
-  async () => {
-    const { code, said } = await deploy(['--first'], { FEED_TOKEN })
-    expect([code, said]).toEqual([0, expect.stringContaining('.secrets.json')])
-    expect(said).toContain('/status answered. The log and 4 of 4 hubs were created')
-    const names = ['weir-sql', 'weir-live', 'weir-jobs', 'weir', 'weir-live', 'weir-jobs']
-    expect(uploads.map(({ worker }) => worker)).toEqual(names)
-    expect(uploads.map(has('GATEWAY'))).toEqual([false, false, false, false, true, true])
-    expect(uploads.map(has('SQL'))).toEqual([false, false, true, false, false, true])
-    expect(uploads.map(has('SINK'))).toEqual([false, false, true, true, true, true])
-    expect(uploads.map(has('RELAY'))).toEqual([false, true, true, true, true, true])
-    expect(pages).toEqual(expect.arrayContaining(['/console.html', '/live.html']))
-    const secrets = secretsOf(uploads[3])
-    expect(secrets).toEqual({ ADMIN_TOKEN: expect.any(String), FEED_TOKEN, KEY_SECRET: expect.any(String) })
-    const drawn = [secrets.ADMIN_TOKEN!, secrets.KEY_SECRET!]
-    expect(drawn.every((secret) => secret.length >= 32 && !said.includes(secret))).toBe(true)
-    expect(drawn[0]).not.toBe(drawn[1])
-    const file = join(folder, '.secrets.json')
-    expect([statSync(file).mode & 0o777, JSON.parse(readFileSync(file, 'utf8'))]).toEqual([0o600, secrets])
-    expect(readdirSync(folder)).not.toContain('wrangler.first.toml')
-  },
-  CEILING_MS,
-)
+/** Names of the recorded migrations of each database. */
+function applied({ created, databases }: Cloudflare): Record<string, unknown> {
+  const found = created.filter(({ kind }) => kind === 'D1')
+  return Object.fromEntries(
+    found.map(({ id, name }) => {
+      const [rows = []] = databases.get(id)!.query('SELECT name FROM d1_migrations ORDER BY id')
+      return [name.replace('weir-', ''), rows.map((row) => row.name)]
+    }),
+  )
+}
+const ALL_MIGRATIONS = Object.fromEntries(['accounts', 'usage', 'history'].map((name) => [name, migrationsOf(name)]))
 
-played(
-  'does not overwrite an unreadable secrets file',
-  async () => {
-    const file = join(folder, '.secrets.json')
-    const kept = readFileSync(file, 'utf8')
-    writeFileSync(file, kept.replace('}', ',}'))
-    const { code, said } = await deploy(['--first'])
-    expect([code, said, uploads]).toEqual([1, expect.stringContaining('.secrets.json is damaged'), []])
-    expect(readFileSync(file, 'utf8')).toBe(kept.replace('}', ',}'))
-    writeFileSync(file, kept)
-  },
-  CEILING_MS,
-)
+describe('the template of the button', () => {
+  let operator: Operator
+  beforeAll(async () => {
+    operator = new Operator()
+    await operator.cloudflare.start()
+  })
+  afterAll(() => operator.cloudflare.stop())
 
-played(
-  'keeps objects and secrets unchanged with --routes',
-  async () => {
-    const { code, said } = await deploy(['--routes', '--message', 'a reason'])
-    expect([code, said]).toEqual([0, expect.not.stringContaining('sockets')])
-    expect(uploads.map(({ worker }) => worker)).toEqual(['weir'])
-    expect(secretsOf(uploads[0])).toEqual({})
-  },
-  CEILING_MS,
-)
-
-played(
-  'stops when alerts have a receiver but no secret',
-  async () => {
-    const file = join(folder, 'wrangler.live.toml')
-    const kept = readFileSync(file, 'utf8')
-    writeFileSync(file, kept.replace('ALERT_URL = ""', 'ALERT_URL = "https://receiver.example/alerts"'))
-    const { code, said } = await deploy([])
-    writeFileSync(file, kept)
-    expect([code, said, uploads]).toEqual([1, expect.stringMatching(/error +The secret ALERT_SECRET.*is not set/), []])
-  },
-  CEILING_MS,
-)
-
-played(
-  'moves the live objects in steps with --gradual, then deploys the rest',
-  async () => {
-    let state = 'live'
-    deployment = OLD
-    deployments.length = 0
-    const gateway = await startServer((_, response) => void response.end(JSON.stringify({ state })))
-    const change = (file: string) =>
-      writeFileSync(file, readFileSync(file, 'utf8').replace('PUBLIC_URL = ""', `PUBLIC_URL = "${gateway.url}"`))
-    const files = ['wrangler.toml', 'wrangler.live.toml', 'wrangler.jobs.toml'].map((name) => join(folder, name))
-    const kept = files.map((file) => readFileSync(file, 'utf8'))
-    files.forEach(change)
-    try {
-      const { code, said } = await deploy(['--gradual', '25,100', '--pause', '1'])
-      expect([code, said]).toEqual([0, expect.stringContaining('100 % of the objects')])
-      expect(uploads.map(({ worker }) => worker)).toEqual(['weir-live', 'weir-sql', 'weir-jobs', 'weir'])
-      const shares = deployments.map((versions) =>
-        versions.map(({ version_id: id, percentage }) => [id === OLD_ID, percentage]),
+  it(
+    'deploys everything to an empty account with its one command, and asks nothing',
+    async () => {
+      cpSync(join(ROOT, 'deploy/cloudflare'), operator.folder, { recursive: true })
+      mkdirSync(join(operator.folder, 'node_modules/.bin'), { recursive: true })
+      chmodSync(join(ROOT, 'packages/weir/bin/weir.js'), 0o755)
+      symlinkSync(join(ROOT, 'packages/weir/bin/weir.js'), join(operator.folder, 'node_modules/.bin/weir'))
+      const { code, out, said } = await operator.run(['npm', 'run', '--silent', 'deploy'], { FEED_TOKEN })
+      expect([code, said]).toEqual([0, expect.stringContaining(`The gateway answers at ${WEIR}`)])
+      const { cloudflare, secrets } = operator
+      expect(cloudflare.stores).toEqual(ALL_STORES)
+      expect(cloudflare.created.filter(({ kind }) => kind !== 'KV').map(({ location }) => location)).toEqual(
+        Array(4).fill('apac'),
       )
-      expect(shares).toEqual([
-        [
-          [false, 25],
-          [true, 75],
-        ],
-        [[false, 100]],
-      ])
-      deployment = OLD
-      state = 'silent'
-      expect(await deploy(['--gradual'])).toMatchObject({
-        code: 1,
-        said: expect.stringContaining('Nothing was changed'),
+      expect(applied(cloudflare)).toEqual(ALL_MIGRATIONS)
+      const { uploads } = cloudflare
+      expect(named(uploads)).toEqual(['weir-sql', 'weir-live', 'weir-jobs', 'weir', 'weir-live', 'weir-jobs'])
+      expect(uploads.map(has('GATEWAY'))).toEqual([false, false, false, false, true, true])
+      expect(uploads.map(has('SQL'))).toEqual([false, false, true, false, false, true])
+      expect(uploads.map(has('SINK'))).toEqual([false, false, true, true, true, true])
+      expect(uploads.map(has('RELAY'))).toEqual([false, true, true, true, true, true])
+      expect(cloudflare.pages).toEqual(expect.arrayContaining(['/console.html', '/live.html']))
+      const { WEIR_KEY, ...sent } = secrets
+      expect(textsOf(uploads[3], 'secret_text')).toEqual(sent)
+      expect(sent).toEqual({ ADMIN_TOKEN: expect.any(String), FEED_TOKEN, KEY_SECRET: expect.any(String) })
+      expect(out.trim()).toBe(WEIR_KEY)
+      // Neither what was generated nor what was given is shown.
+      expect(Object.values(sent).filter((secret) => secret.length < 32 || said.includes(secret))).toEqual([])
+      expect(sent.ADMIN_TOKEN).not.toBe(sent.KEY_SECRET)
+      expect(said).toContain(
+        `FEED_TOKEN=<FEED_TOKEN of .secrets.json> npx weir feed --data ~/hl/data --info http://127.0.0.1:3001 --gateway ${WEIR}\n`,
+      )
+      expect(said).toContain(`${WEIR}/status answered. The log and 4 of 4 hubs were created in the region apac-ne`)
+      expect(statSync(join(operator.folder, '.secrets.json')).mode & 0o777).toBe(0o600)
+      expect(existsSync(join(operator.folder, '.weir-deploy/secrets.json'))).toBe(false)
+      const answer = await operator.ask('/platform/account', { headers: { authorization: `Bearer ${WEIR_KEY}` } })
+      expect(((await answer.json()) as { data: { balance: string } }).data.balance).toBe('100000')
+    },
+    CEILING_MS,
+  )
+})
+
+describe('a deploy that changes nothing', () => {
+  let operator: Operator
+  beforeAll(async () => {
+    operator = new Operator()
+    await operator.cloudflare.start()
+  })
+  afterAll(() => operator.cloudflare.stop())
+
+  const stops = async (args: readonly string[], more: object = {}) => {
+    const { code, said } = await operator.deploy(args, more)
+    expect([code, operator.cloudflare.uploads]).toEqual([1, []])
+    return said
+  }
+
+  it(
+    'says why',
+    async () => {
+      const { cloudflare, folder } = operator
+      const file = join(folder, 'weir.toml')
+      expect(await stops(['--yes'], { CLOUDFLARE_API_TOKEN: 'wrong' })).toMatch(
+        /^The login was refused: Authentication error/,
+      )
+      const silent = await stops([])
+      expect(silent).toMatch(/^Pass --name, or --yes for all defaults \(here weir\)/)
+      expect(silent.match(/^Pass --\w+/gm)).toEqual(
+        ['name', 'region', 'node', 'domain'].map((name) => `Pass --${name}`),
+      )
+      cloudflare.accounts.push({ id: 'other', name: 'Another' })
+      expect(await stops(['--yes'])).toMatch(/^Pass --account\. .*\n {2}account {2}account\n {2}other {2}Another/)
+      cloudflare.accounts.pop()
+      writeFileSync(file, 'nam = "acme"\n')
+      expect(await stops(['--yes'])).toMatch(/^weir\.toml: nam unknown field; did you mean "name"/)
+      writeFileSync(file, '[vars]\nBOOK_HUB = "4"\n')
+      expect(await stops(['--yes'])).toBe(
+        'weir.toml: vars.BOOK_HUB is not a variable of Weir. Did you mean BOOK_HUBS?\n',
+      )
+      writeFileSync(file, '[ids]\nkeys = "00000001000040008000000000000009"\n')
+      expect(await stops(['--yes'])).toMatch(
+        /ids\.keys is 0+1\d+, but the account has no KV namespace.*\n1 error: nothing was deployed/s,
+      )
+      rmSync(file)
+      expect(await stops(['--yes'], { WORKERS_CI: '1' })).toContain('would be lost with the folder of this build')
+      expect(await stops(['--yes', '--jobs'])).toContain('The Worker weir does not exist yet')
+      expect(cloudflare.created).toEqual([])
+      const refusal = { status: 403, code: 10042, message: 'Please enable R2 through the Cloudflare Dashboard.' }
+      cloudflare.failing = {
+        request: 'POST /client/v4/accounts/account/r2/buckets',
+        refusal: { ...refusal, status: 400 },
+      }
+      expect(await stops(['--yes'])).toContain('Turn on R2 at https://dash.cloudflare.com/account/r2')
+      expect(cloudflare.stores).toEqual(ALL_STORES.slice(0, 4))
+    },
+    CEILING_MS,
+  )
+
+  it(
+    'lists what it would do in a dry run, and every problem',
+    async () => {
+      const undo = operator.edit('UPSTREAMS = []', 'UPSTREAMS = "{"')
+      const { cloudflare } = operator
+      const before = operator.settings
+      cloudflare.remove('weir-usage')
+      const { code, said } = await operator.deploy(['--routes', '--dry-run'])
+      undo()
+      expect([code, cloudflare.uploads, cloudflare.stores.length]).toEqual([1, [], 3])
+      expect(said).toContain('1. weir\n')
+      expect(said).toContain('R2 weir-archive: is created in apac')
+      expect(said).toContain('D1 weir-accounts: exists')
+      // Before wrangler runs, and again at the end.
+      expect(said.split('error    weir.toml: UPSTREAMS is not JSON')).toHaveLength(3)
+      expect(said.split('error    weir.toml: ids.usage is ')).toHaveLength(3)
+      expect(said.trimEnd()).toMatch(/a deploy would stop here\.$/)
+      expect(before).toContain('UPSTREAMS = "{"')
+    },
+    CEILING_MS,
+  )
+
+  it(
+    'continues after a store was deleted, and says if the account needs a paid plan',
+    async () => {
+      const { cloudflare } = operator
+      operator.edit(/^usage = .*\n/m, '')
+      const message = 'Please upgrade to a paid plan: https://dash.cloudflare.com/account/workers/plans'
+      const request = 'PUT /client/v4/accounts/account/workers/scripts/weir-sql'
+      cloudflare.failing = { request, refusal: { status: 400, code: 10015, message } }
+      expect(await stops(['--yes'])).toContain('The account needs the Workers Paid plan. Fix the cause and run')
+      expect(cloudflare.stores).toEqual(ALL_STORES)
+      expect(applied(cloudflare)).toEqual(ALL_MIGRATIONS)
+    },
+    CEILING_MS,
+  )
+})
+
+describe('a gateway', () => {
+  let operator: Operator
+  let ids: string[]
+  const exchangeStatus = (path: string, more: Readonly<Record<string, string>> = {}) =>
+    operator.ask(path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...more },
+      body: JSON.stringify({ type: 'exchangeStatus' }),
+    })
+  const authorization = () => ({ authorization: `Bearer ${operator.secrets.WEIR_KEY}` })
+  const balance = async () => {
+    const answer = await operator.ask('/platform/account', { headers: authorization() })
+    return ((await answer.json()) as { data: { balance: string } }).data.balance
+  }
+  beforeAll(async () => {
+    operator = new Operator()
+    await operator.cloudflare.start()
+  })
+  afterAll(() => operator.cloudflare.stop())
+
+  const ANSWERS = ['--yes', '--node', `${NODE_URL}/info`]
+  const killed = async (at: RegExp) => {
+    const { code, said } = await operator.deploy(ANSWERS, { FEED_TOKEN }, at)
+    expect([code, said]).toEqual([null, expect.any(String)])
+  }
+
+  it(
+    'has one of each store, although the command was killed between them',
+    async () => {
+      const { cloudflare } = operator
+      await killed(/^POST \S+\/d1\/database .*weir-usage/)
+      expect(cloudflare.stores).toEqual(['D1 weir-accounts', 'D1 weir-usage'])
+      expect(operator.settings).toMatch(/accounts = .*\n$/)
+      await killed(/^POST \S+\/kv\/namespaces /)
+      await killed(/^POST \S+\/query .*INSERT INTO d1_migrations .*'0002/s)
+      expect(cloudflare.stores).toEqual(ALL_STORES)
+      ids = operator.settings.match(/^(?:accounts|usage|history|keys) = .*$/gm) ?? []
+      expect(ids).toHaveLength(4)
+      expect(cloudflare.uploads).toEqual([])
+    },
+    CEILING_MS,
+  )
+
+  played(
+    'is completed after kills during the deploys and after the first key',
+    async () => {
+      const { cloudflare } = operator
+      await killed(/^PUT \S+\/scripts\/weir-jobs /)
+      expect([...cloudflare.deployments.keys()]).toEqual(['weir-sql', 'weir-live', 'weir-jobs'])
+      await killed(/^PUT \S+\/scripts\/weir /)
+      const kept = operator.secrets
+      await killed(/^POST \/admin\/keys /)
+      const { code, said } = await operator.deploy(ANSWERS)
+      expect([code, said]).toEqual([0, expect.stringContaining('The first key, of the account main')])
+      expect(cloudflare.stores).toEqual(ALL_STORES)
+      expect(operator.settings.match(/^(?:accounts|usage|history|keys) = .*$/gm)).toEqual(ids)
+      expect(applied(cloudflare)).toEqual(ALL_MIGRATIONS)
+      const { WEIR_KEY, ...sent } = operator.secrets
+      expect([sent, sent.FEED_TOKEN]).toEqual([kept, FEED_TOKEN])
+      expect(textsOf(cloudflare.current('weir'), 'secret_text')).toEqual(sent)
+      expect((await operator.keys()).filter(({ revoked }) => revoked === null)).toHaveLength(1)
+      expect(WEIR_KEY).toMatch(/^cqt_\w+$/)
+      expect(
+        ['weir-live', 'weir-jobs'].map((name) =>
+          cloudflare.current(name)?.bindings.some(({ name: one }) => one === 'GATEWAY'),
+        ),
+      ).toEqual([true, true])
+    },
+    CEILING_MS,
+  )
+
+  played(
+    'serves and charges a call with the first key',
+    async () => {
+      const answer = await exchangeStatus('/info', authorization())
+      expect([answer.status, answer.headers.get('x-credits-cost')]).toEqual([200, '1'])
+      expect(await answer.json()).toEqual({ time: 1, specialStatuses: null })
+      expect(await balance()).toBe('99999')
+    },
+    CEILING_MS,
+  )
+
+  played(
+    'is updated by the same command, which creates nothing',
+    async () => {
+      const { cloudflare } = operator
+      const before = [operator.settings, operator.secrets, cloudflare.stores]
+      const { code, out, said } = await operator.deploy([])
+      expect([code, out]).toEqual([0, ''])
+      expect(said).toContain('WebSockets close within 5 minutes')
+      expect(named(cloudflare.uploads)).toEqual(['weir-live', 'weir-sql', 'weir-jobs', 'weir'])
+      expect([operator.settings, operator.secrets, cloudflare.stores]).toEqual(before)
+      expect((await operator.keys()).filter(({ revoked }) => revoked === null)).toHaveLength(1)
+      expect(await operator.deploy(['--jobs'])).toMatchObject({
+        code: 0,
+        said: expect.not.stringContaining('close within'),
       })
-      expect(uploads).toEqual([])
-    } finally {
-      for (const [at, file] of files.entries()) writeFileSync(file, kept[at]!)
-      gateway.close()
-    }
-  },
-  CEILING_MS,
-)
+      expect(named(cloudflare.uploads)).toEqual(['weir-sql', 'weir-jobs'])
+    },
+    CEILING_MS,
+  )
 
-played(
-  'deploys the jobs Worker before those that bind it when it is turned on, and refuses to leave it running alone',
-  async () => {
-    workers.delete('weir-jobs')
-    const { code, said } = await deploy([])
-    expect([code, said]).toEqual([0, expect.any(String)])
-    expect(uploads.map(({ worker }) => worker)).toEqual(['weir-sql', 'weir-jobs', 'weir-live', 'weir'])
-    const files = ['wrangler.toml', 'wrangler.live.toml'].map((name) => join(folder, name))
-    const kept = files.map((file) => readFileSync(file, 'utf8'))
-    for (const [at, file] of files.entries())
-      writeFileSync(
-        file,
-        kept[at]!.replace(/^.*script_name = "weir-jobs".*\n/gm, '')
-          .replace(/^\[\[d1_databases\]\]\nbinding = "HISTORY"\n(?:\w.*\n)*/m, '')
-          .replace(/^\[\[r2_buckets\]\]\nbinding = "ARCHIVE"\n(?:\w.*\n)*/m, ''),
-      )
-    try {
+  played(
+    'keeps secrets, keys and balances over an update of its routes, and is rolled back',
+    async () => {
+      const { cloudflare, secrets } = operator
+      const byPath = async () => (await exchangeStatus(`/k/${secrets.WEIR_KEY}/info`)).status
+      expect(await byPath()).toBe(404)
+      const undo = operator.edit('[vars]', '[vars]\nPATH_KEYS = "on"')
+      const { code } = await operator.deploy(['--routes', '--message', 'a reason'])
+      undo()
+      expect([code, named(cloudflare.uploads)]).toEqual([0, ['weir']])
+      expect(textsOf(cloudflare.uploads[0], 'secret_text')).toEqual({})
+      expect([await byPath(), await balance()]).toEqual([200, '99998'])
+      const rolledBack = await operator.wrangler('rollback', '-c', '.weir-deploy/gateway.toml', '-y')
+      expect([rolledBack.code, await byPath(), await balance()]).toEqual([0, 404, '99998'])
+    },
+    CEILING_MS,
+  )
+
+  played(
+    'moves its live objects in steps, and stops if the feed is not live',
+    async () => {
+      const { cloudflare } = operator
+      let state = 'live'
+      const status = await startServer((_, response) => void response.end(JSON.stringify({ state })))
+      const undo = operator.edit('[vars]', `[vars]\nPUBLIC_URL = "${status.url}"`)
+      const [old] = cloudflare.deployments.get('weir-live')?.[0] ?? []
+      try {
+        const { code, said } = await operator.deploy(['--gradual', '25,100', '--pause', '1'])
+        expect([code, said]).toEqual([0, expect.stringContaining('100 % of the objects')])
+        expect(named(cloudflare.uploads)).toEqual(['weir-live', 'weir-sql', 'weir-jobs', 'weir'])
+        const steps = cloudflare.deployments.get('weir-live')?.slice(0, 2).reverse() ?? []
+        const shares = steps.map((versions) =>
+          versions.map(({ version_id: id, percentage }) => [id === old?.version_id, percentage]),
+        )
+        expect(shares).toEqual([
+          [
+            [false, 25],
+            [true, 75],
+          ],
+          [[false, 100]],
+        ])
+        state = 'silent'
+        const stopped = await operator.deploy(['--gradual'])
+        expect(stopped).toMatchObject({ code: 1, said: expect.stringContaining('Nothing was changed') })
+        expect(cloudflare.uploads).toEqual([])
+      } finally {
+        undo()
+        status.close()
+      }
+    },
+    CEILING_MS,
+  )
+
+  played(
+    'gets a secret from standard input, which is kept in the file of secrets if it was there',
+    async () => {
+      const { cloudflare } = operator
+      const value = 'a-new-secret-'.repeat(3)
+      expect(await operator.deploy(['--secret', 'FEED_TOKEN'])).toMatchObject({
+        code: 0,
+        said: 'Set FEED_TOKEN of weir.\n',
+      })
+      expect(await operator.deploy(['--secret', 'ALERT_SECRET'])).toMatchObject({
+        code: 0,
+        said: 'Set ALERT_SECRET of weir-live.\n',
+      })
+      expect(await operator.deploy(['--secret', 'FEED_TOKE'])).toMatchObject({
+        code: 1,
+        said: expect.stringContaining('Did you mean FEED_TOKEN?'),
+      })
+      expect(operator.secrets).toMatchObject({ FEED_TOKEN: value })
+      expect(operator.secrets).not.toHaveProperty('ALERT_SECRET')
+      expect(textsOf(cloudflare.current('weir'), 'secret_text')).toMatchObject({ FEED_TOKEN: value })
+      expect(textsOf(cloudflare.current('weir-live'), 'secret_text')).toEqual({ ALERT_SECRET: value })
+    },
+    CEILING_MS,
+  )
+
+  played(
+    'refuses to leave the jobs Worker running alone, and deploys it before those that bind it when it is turned on',
+    async () => {
+      const { cloudflare } = operator
+      const undo = operator.edit(/^name/m, 'jobs = false\nname')
       const left =
-        /^error +wrangler\.toml has no bindings to the Worker weir-jobs, which still exists.*1 error: nothing was deployed/ms
-      expect(await deploy([])).toEqual({ code: 1, said: expect.stringMatching(left) })
-      expect(await deploy(['--jobs'])).toEqual({ code: 2, said: expect.stringContaining('would deploy nothing') })
-      expect(uploads).toEqual([])
-    } finally {
-      for (const [at, file] of files.entries()) writeFileSync(file, kept[at]!)
-    }
-  },
-  CEILING_MS,
-)
+        /^error +weir\.toml: jobs is false, but the Worker weir-jobs still exists.*1 error: nothing was deployed/ms
+      expect(await operator.deploy([])).toMatchObject({ code: 1, said: expect.stringMatching(left) })
+      undo()
+      expect(cloudflare.uploads).toEqual([])
+      cloudflare.deployments.delete('weir-jobs')
+      expect(await operator.deploy([])).toMatchObject({ code: 0 })
+      expect(named(cloudflare.uploads)).toEqual(['weir-sql', 'weir-jobs', 'weir-live', 'weir'])
+    },
+    CEILING_MS,
+  )
 
-it(
-  'lists missing parts and tables in a dry run, and sends nothing',
-  async () => {
-    const whole = database
-    database = new RemoteD1()
-    migrate(database, (_, text) =>
-      text.replace(/^CREATE TABLE audit_outcomes .*?^\) STRICT;\n\nCREATE INDEX .*?\n/ms, ''),
-    )
-    const file = join(folder, 'wrangler.toml')
-    const kept = readFileSync(file, 'utf8')
-    writeFileSync(file, kept.replace(/^id = .*$/m, '').replace('FEED_REGION = ""', 'FEED_REGION = "apac-ne"'))
-    const { code, said } = await deploy(['--routes', '--dry-run'])
-    writeFileSync(file, kept)
-    database = whole
-    expect([code, uploads]).toEqual([1, []])
-    expect(said).toContain('1. weir (wrangler.toml)')
-    expect(said).toMatch(/KV KEYS: no id.*kv namespace create KEYS/)
-    // Before wrangler speaks, and again at the end.
-    expect(said.split('error    KEYS has no id')).toHaveLength(3)
-    expect(said.trimEnd()).toMatch(/a deploy would stop here\.$/)
-    expect(said).toContain('warning  D1 weir-history is in weur, but apac is nearest')
-    expect(said).toContain('warning  R2 weir-archive is in enam, but apac is nearest')
-    expect(said).toContain('error    ACCOUNTS has no table audit_outcomes, although')
-  },
-  CEILING_MS,
-)
+  played(
+    'has a probe deployed by the rehearsal, which reports what the account does, and deletes it',
+    async () => {
+      const rehearse = [process.execPath, join(ROOT, 'test/rehearsal/main.node.ts'), '--account']
+      const { code, said } = await operator.run(rehearse)
+      expect([code, said]).toEqual([0, expect.not.stringMatching(/^failed/m)])
+      expect(said).toMatch(/^reported +place of apac-ne: TST, /m)
+      expect(said).toContain('6 objects of one class and place run in 1 isolates')
+      // workerd alone refuses no write of KV.
+      expect(said).toMatch(/^differs +KV: writes of one key/m)
+      expect(said).toMatch(/^as assumed +KV: a write after a cached miss/m)
+      expect(operator.cloudflare.deleted).toEqual(['weir-probe'])
+      expect(readdirSync(operator.folder).filter((name) => name.includes('probe'))).toEqual([])
+    },
+    CEILING_MS,
+  )
+})

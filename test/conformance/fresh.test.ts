@@ -111,8 +111,6 @@ const COMMANDS: Readonly<Record<string, readonly [args: string, code: number, sa
   sim: ['--nope', 2, UNKNOWN],
   laws: ['--nope', 2, UNKNOWN],
   mutants: ['--nope', 2, UNKNOWN],
-  deploy: ['--nope', 2, UNKNOWN],
-  wrangler: ['--version', 0, /^\d+\.\d+\.\d+\s*$/],
 }
 
 /** Lines after `npx weir`. */
@@ -121,6 +119,7 @@ const LINES: Readonly<Record<string, readonly [code: number, says: RegExp]>> = {
   'keys list': [1, /"npx weir demo"/],
   'backfill --from 1 src': [1, /"npx weir demo"/],
   'devnet --help': [0, /--keep-mb/],
+  'deploy --nope': [2, UNKNOWN],
 }
 
 /** Commands that other tests run in a folder of an ordinary name, most of them test/core/command-line.test.ts. */

@@ -47,10 +47,24 @@ const idOf = (kind: number, number: number) =>
 
 interface CloudflareOptions {
   /** Origins that Workers reach instead of those of their settings. */
-  readonly reach: Readonly<Record<string, string>>
+  readonly reach?: Readonly<Record<string, string>>
   /** Runs a Worker that is not one of the product's, and returns its URL. */
-  readonly runOther: (upload: Upload) => Promise<string>
+  readonly runOther?: (upload: Upload) => Promise<string>
 }
+
+interface Store {
+  readonly kind: 'D1' | 'R2' | 'KV'
+  readonly id: string
+  readonly name: string
+  readonly location: string | null
+}
+interface Refusal {
+  readonly status: number
+  readonly code: number
+  readonly message: string
+}
+/** The only token that is accepted. */
+export const API_TOKEN = 'token'
 
 export class Cloudflare {
   /** In order. Tests clear it. */
@@ -59,12 +73,15 @@ export class Cloudflare {
   readonly pages: string[] = []
   /** Databases by id. */
   readonly databases = new Map<string, RemoteD1>()
-  readonly stores: string[] = []
+  readonly created: Store[] = []
+  accounts = [{ id: 'account', name: 'account' }]
+  /** Called after each change of the account and before its response, with method, path and body. */
+  onChange: (change: string) => void = () => undefined
   /** Shares of the versions of each Worker, the newest deployment first. */
   readonly deployments = new Map<string, Share[][]>()
   readonly deleted: string[] = []
-  /** The next upload of this new Worker is refused. Wrangler would try again after an error of the platform. */
-  failing: string | null = null
+  /** The next request whose method and path end like this is refused. */
+  failing: { readonly request: string; readonly refusal: Refusal } | null = null
   readonly #versions = new Map<string, Upload>()
   readonly #others = new Map<Upload, Promise<string>>()
   readonly #options: CloudflareOptions
@@ -73,12 +90,17 @@ export class Cloudflare {
   #running: { readonly versions: string; readonly url: string; readonly dispose: () => Promise<void> } | null = null
   #starting: Promise<unknown> = Promise.resolve()
 
-  constructor(options: CloudflareOptions) {
+  constructor(options: CloudflareOptions = {}) {
     this.#options = options
   }
 
   get url(): string {
     return this.#server?.url ?? ''
+  }
+
+  /** All stores, such as `D1 weir-usage`, sorted. */
+  get stores(): string[] {
+    return this.created.map(({ kind, name }) => `${kind} ${name}`).sort()
   }
 
   async start(): Promise<void> {
@@ -112,14 +134,19 @@ export class Cloudflare {
       body: await buffer(request),
       type: request.headers['content-type'] ?? '',
     }
-    if (this.failing !== null && received.method === 'PUT' && received.path.endsWith(`/scripts/${this.failing}`)) {
+    const { failing } = this
+    const { authorization, 'x-auth-key': key } = request.headers
+    if (authorization !== `Bearer ${API_TOKEN}` && key === undefined)
+      return refused({ status: 401, code: 10000, message: 'Authentication error' })
+    if (failing !== null && `${received.method} ${received.path}`.endsWith(failing.request)) {
       this.failing = null
-      const errors = [{ code: 10013, message: 'The limit of the account is reached.' }]
-      return Response.json({ success: false, errors, messages: [], result: null }, { status: 400 })
+      return refused(failing.refusal)
     }
     const result = await this.#answer(received)
     const errors = result === null ? [{ code: 10007, message: 'This Worker does not exist.' }] : []
     const status = result === null ? 404 : 200
+    if (received.method !== 'GET' && status === 200)
+      this.onChange(`${received.method} ${received.path} ${received.body}`)
     return Response.json({ success: result !== null, errors, messages: [], result }, { status })
   }
 
@@ -136,29 +163,44 @@ export class Cloudflare {
         ? { default_environment: { environment: 'production', script: { tag: 't', tags: [], migration_tag: 'v1' } } }
         : null
     if (path.endsWith('/query')) {
-      const database = this.databases.get(path.split('/').at(-2) ?? '')
+      const id = path.split('/').at(-2) ?? ''
+      const database = this.databases.get(id)
+      const served_by_region = this.created.find((store) => store.id === id)?.location?.toUpperCase() ?? 'WEUR'
       const { sql } = JSON.parse(String(body)) as { sql: string }
-      return (
-        database?.query(sql).map((results) => ({ success: true, results, meta: { served_by_region: 'WEUR' } })) ?? null
-      )
+      return database?.query(sql).map((results) => ({ success: true, results, meta: { served_by_region } })) ?? null
     }
     if (method === 'POST' && path.endsWith('/d1/database')) return this.#create(body, 'D1')
     if (method === 'POST' && path.endsWith('/r2/buckets')) return this.#create(body, 'R2')
     if (method === 'POST' && path.endsWith('/kv/namespaces')) return this.#create(body, 'KV')
-    if (path.endsWith('/r2/buckets/weir-archive')) return { name: 'weir-archive', location: 'ENAM', creation_date: '' }
+    const of = (kind: Store['kind']) => this.created.filter((store) => store.kind === kind)
+    if (path.endsWith('/d1/database')) return of('D1').map(({ id, name }) => ({ uuid: id, name }))
+    if (path.endsWith('/kv/namespaces')) return of('KV').map(({ id, name }) => ({ id, title: name }))
+    const bucket = /\/r2\/buckets\/([\w-]+)$/.exec(path)?.[1]
+    if (bucket !== undefined) {
+      const found = of('R2').find(({ name }) => name === bucket)
+      return found === undefined ? null : { name: bucket, location: found.location?.toUpperCase(), creation_date: '' }
+    }
     if (path.endsWith('/graphql')) return { viewer: { accounts: [] } }
     if (path.endsWith('/workers/subdomain')) return { subdomain: 'me' }
-    if (path.endsWith('/memberships') || path.endsWith('/kv/namespaces')) return []
-    if (path.endsWith('/accounts')) return [{ id: 'account', name: 'account' }]
+    if (path.endsWith('/memberships')) return []
+    if (path.endsWith('/accounts')) return this.accounts
     return { id: 'token', status: 'active', bindings: [] }
   }
 
-  #create(body: Buffer, kind: 'D1' | 'R2' | 'KV'): object {
-    const { name, title } = JSON.parse(String(body)) as { name?: string; title?: string }
-    this.stores.push(`${kind} ${name ?? title}`)
-    const uuid = idOf(1, this.stores.length)
+  #create(body: Buffer, kind: Store['kind']): object {
+    const order = JSON.parse(String(body)) as { name?: string; title?: string } & Record<string, string | undefined>
+    const { name = order.title ?? '', primary_location_hint: near, locationHint: at } = order
+    const uuid = idOf(1, this.created.length + 1)
+    const id = kind === 'KV' ? uuid.replaceAll('-', '') : uuid
+    this.created.push({ kind, id, name, location: near ?? at ?? null })
     if (kind === 'D1') this.databases.set(uuid, new RemoteD1())
-    return kind === 'KV' ? { id: uuid.replaceAll('-', ''), title } : { uuid, name }
+    return kind === 'KV' ? { id, title: name } : { uuid, name }
+  }
+
+  /** Deletes a store, as an operator would in the dashboard. */
+  remove(name: string): void {
+    const at = this.created.findIndex((store) => store.name === name)
+    for (const { id } of this.created.splice(at, 1)) this.databases.delete(id)
   }
 
   async #answerScript(
@@ -187,6 +229,7 @@ export class Cloudflare {
     const current = this.current(worker)
     if (current === undefined) return null
     if (part === 'versions') return this.#view(version ?? '')
+    if (part === 'secrets' && method === 'PUT') return this.#putSecret(worker, current, String(body))
     if (part === 'secrets') return current.bindings.filter(({ type }) => type === 'secret_text')
     if (part !== 'deployments') return { bindings: current.bindings }
     if (method === 'POST') this.#deploy(worker, (JSON.parse(String(body)) as { versions: Share[] }).versions)
@@ -213,6 +256,15 @@ export class Cloudflare {
     return id
   }
 
+  #putSecret(worker: string, current: Upload, body: string): object {
+    const { name, text } = JSON.parse(body) as { name: string; text: string }
+    const id = idOf(2, this.#versions.size + 1)
+    const others = current.bindings.filter((binding) => binding.name !== name)
+    this.#versions.set(id, { ...current, bindings: [...others, { type: 'secret_text', name, text }] })
+    this.#deploy(worker, [{ version_id: id, percentage: 100 }])
+    return { name, type: 'secret_text' }
+  }
+
   #deploy(worker: string, shares: Share[]): void {
     this.deployments.set(worker, [shares, ...(this.deployments.get(worker) ?? [])])
   }
@@ -234,6 +286,7 @@ export class Cloudflare {
       headers: headers as Record<string, string>,
       ...(body.length > 0 && { body: new Uint8Array(body) }),
     })
+    if (request.method !== 'GET') this.onChange(`${request.method} ${path} ${body}`)
     // The body is no longer compressed.
     const kept = [...answer.headers].filter(
       ([name]) => !/^(?:content-encoding|content-length|transfer-encoding)$/.test(name),
@@ -244,13 +297,14 @@ export class Cloudflare {
   #other(worker: string): Promise<string> {
     const upload = this.current(worker)
     if (upload === undefined) return Promise.reject(new Error(`${worker} was not deployed`))
-    const running = this.#others.get(upload) ?? this.#options.runOther(upload)
+    const running = this.#others.get(upload) ?? this.#options.runOther?.(upload)
+    if (running === undefined) return Promise.reject(new Error(`${worker} cannot run here`))
     this.#others.set(upload, running)
     return running
   }
 
   #reached({ UPSTREAMS: sources = '[]', ...vars }: Record<string, string>): Record<string, string> {
-    const { reach } = this.#options
+    const { reach = {} } = this.#options
     const reached = Object.entries(reach).reduce((text, [from, to]) => text.replaceAll(from, to), sources)
     return { ...vars, UPSTREAMS: reached }
   }
@@ -278,6 +332,10 @@ export class Cloudflare {
     this.#starting = started.catch(() => undefined)
     return started
   }
+}
+
+function refused({ status, code, message }: Refusal): Response {
+  return Response.json({ success: false, errors: [{ code, message }], messages: [], result: null }, { status })
 }
 
 const deploymentView = (versions: readonly Share[], number: number) => ({

@@ -446,7 +446,7 @@ export type TokenName = keyof typeof TOKENS
 export function checkToken(name: TokenName, answer: HttpFacts | null): Check[] {
   const { variable, path, taken } = TOKENS[name]
   const { ok, warn, fail } = checkResults(name)
-  const put = (secret: string) => `"npm run wrangler -- secret put ${secret}"`
+  const put = (secret: string) => `"npx weir deploy --secret ${secret}"`
   if (answer === null) return name === 'feed token' ? [warn('not checked', 'Set FEED_TOKEN in the environment.')] : []
   const { status, text } = answer
   if (status === taken) return [ok('accepted by the gateway')]

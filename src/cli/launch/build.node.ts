@@ -46,7 +46,7 @@ export async function build(root: string): Promise<boolean> {
 }
 
 /** Writes the static assets of the gateway, which wrangler uploads on deploy. */
-export async function buildPages(root: string): Promise<void> {
+async function buildPages(root: string): Promise<void> {
   const folder = join(root, 'dist/console')
   // If `dist` cannot be written, wrangler would report a missing file instead.
   mkdirSync(join(root, 'dist'), { recursive: true })

@@ -15,6 +15,7 @@ import {
   type V4WorkerOptionsShape,
 } from 'miniflare'
 import { unstable_getMiniflareWorkerOptions, unstable_splitSqlQuery } from 'wrangler'
+import { MIGRATIONS_TABLE } from '../../core/migrations-table.ts'
 import { programUrl } from '../../core/program-url.node.ts'
 import { SQL_TOKEN_HEADER } from '../../pipelines/sql/sql-api.ts'
 import { bundledModules, commonOptions } from './miniflare-options.node.ts'
@@ -54,9 +55,6 @@ export interface GatewayProcessOptions {
 process.env.WRANGLER_LOG ??= 'error'
 
 const PAGES_WORKER = 'weir-pages'
-
-const MIGRATIONS_TABLE =
-  'CREATE TABLE IF NOT EXISTS d1_migrations (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE, applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL)'
 
 interface GatewayProcess {
   readonly url: string

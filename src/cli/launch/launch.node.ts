@@ -7,6 +7,7 @@ import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readFileSync, st
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { writeAtomically } from '../../core/atomic-file.node.ts'
 import { orFallback } from '../../core/deadline.ts'
 import { parseJson } from '../../core/json.ts'
 import { programUrl } from '../../core/program-url.node.ts'
@@ -17,7 +18,7 @@ import type { LaunchOptions } from './args.ts'
 import type { DemoKeys } from './demo-account.node.ts'
 import { PROBLEMS, type ProcessStates, processUpdates } from './messages.ts'
 import { childrenOf, killGroup, processInfo } from './processes.node.ts'
-import { type Ports, type Secrets, type StateFolder, writeAtomically } from './state-folder.node.ts'
+import type { Ports, Secrets, StateFolder } from './state-folder.node.ts'
 
 export interface ChildSpec {
   readonly name: string

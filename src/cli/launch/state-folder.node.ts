@@ -10,15 +10,14 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
-  renameSync,
   rmSync,
   statfsSync,
   statSync,
-  writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import * as z from 'zod'
+import { writeAtomically } from '../../core/atomic-file.node.ts'
 import { parseJson } from '../../core/json.ts'
 import { freshStart, LaunchError, PROBLEMS } from './messages.ts'
 
@@ -195,18 +194,6 @@ export class StateFolder {
   removeLock(): void {
     rmSync(this.pathOf('lock.json'), { force: true })
     this.release()
-  }
-}
-
-/** Replaces a file atomically with mode 0600: readers see either the old or the new content. */
-export function writeAtomically(path: string, text: string): void {
-  const fresh = `${path}.${process.pid}.new`
-  try {
-    writeFileSync(fresh, text, { mode: 0o600, flush: true })
-    renameSync(fresh, path)
-  } catch (error) {
-    rmSync(fresh, { force: true })
-    throw error
   }
 }
 

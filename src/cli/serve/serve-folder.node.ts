@@ -1,9 +1,10 @@
 // The state folder of `weir serve`: that of a launch without a demo, with a mark of its version and clock.
 
 import { existsSync, readFileSync } from 'node:fs'
+import { writeAtomically } from '../../core/atomic-file.node.ts'
 import { parseJson } from '../../core/json.ts'
 import { LaunchError, PROBLEMS } from '../launch/messages.ts'
-import { checkDatabases, type Secrets, StateFolder, writeAtomically } from '../launch/state-folder.node.ts'
+import { checkDatabases, type Secrets, StateFolder } from '../launch/state-folder.node.ts'
 import { WEIR_VERSION } from '../version.node.ts'
 import { compareVersions, type FolderMark, markFault, parseMark } from './folder-mark.ts'
 

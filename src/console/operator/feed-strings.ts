@@ -37,7 +37,7 @@ export const feedResetConfirm = (chain: string) => `Empties the log of ${chain}.
 export const sourcesTitle = 'Sources'
 export const sourcesScope = 'State as seen by the server that served this page. Budgets are shared by all servers.'
 export const sourcesTable = 'Sources of info requests'
-export const sourcesEmpty = 'No source is configured. Set UPSTREAMS in wrangler.toml.'
+export const sourcesEmpty = 'No source is configured. Set UPSTREAMS in weir.toml.'
 export const sourcesColumnsSource = 'Source'
 export const sourcesColumnsState = 'State'
 export const sourcesColumnsLag = 'Lag (ms)'
@@ -60,4 +60,4 @@ export const sourcesFailure = (reason: string, type: string, time: string) =>
   `${reason}${type === '' ? '' : ` (${type})`}, ${time}`
 export const sourcesNodes = 'JSON-RPC nodes'
 export const sourcesNodesTable = 'JSON-RPC nodes by chain'
-export const sourcesNodesEmpty = 'No chain is configured. Set RPC_CHAINS in wrangler.toml.'
+export const sourcesNodesEmpty = 'No chain is configured. Set RPC_CHAINS in weir.toml.'

@@ -104,7 +104,7 @@ function Assumptions({ business: { cost, million_usd: price } }: { readonly busi
             {strings.businessNoPrice}
             <code>MILLION_CREDITS_USD</code>
             {strings.businessNoPriceIn}
-            <code>wrangler.toml</code>.
+            <code>weir.toml</code>.
           </li>
         )}
       </ul>

@@ -155,7 +155,7 @@ export class BatchSender {
         `destination_config.url: this account may not use Hyperdrive ${name}; the operator allows it with PIPELINE_HYPERDRIVE`,
       )
     const { [name]: bound } = this.#bindings as Readonly<Record<string, Hyperdrive | undefined>>
-    if (!bound) return err(`Hyperdrive ${name} is not bound. The operator must add it to wrangler.jobs.toml`)
+    if (!bound) return err(`Hyperdrive ${name} is not bound. The operator must add it to weir.toml`)
     const { user, password, database } = bound
     // The connection to Hyperdrive stays within Cloudflare, so it needs no TLS; Hyperdrive uses TLS to the database.
     return ok({ user, password, database, tls: 'none', open: () => bound.connect() })

@@ -3,8 +3,8 @@
 // its record would have it.
 
 import { Objects } from '../../../src/core/objects.client.ts'
-import { gatewaySettings } from '../../../src/env.ts'
 import gateway from '../../../src/gateway.ts'
+import { gatewaySettings } from '../../../src/http/gateway-settings.ts'
 import type { Pipeline } from '../../../src/pipelines/pipeline.ts'
 import { seal } from '../../../src/pipelines/sealing.client.ts'
 import { secretOf } from '../../../src/pipelines/secrets.ts'

@@ -3,9 +3,13 @@
 import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { unstable_readConfig } from 'wrangler'
-import { addressOf } from '../../../scripts/first-request.ts'
+import { effectiveFiles } from '../../../src/cli/deploy/effective-file.ts'
+import { addressOf } from '../../../src/cli/deploy/first-request.ts'
+import { readTemplates } from '../../../src/cli/deploy/worker-files.node.ts'
+import { readSettings } from '../../../src/cli/settings/settings-file.node.ts'
+import { ROOT } from '../../kit/program.ts'
 import { until } from '../../kit/until.ts'
 import { type AccountCheck, type AskProbe, accountChecks } from './checks.ts'
 
@@ -17,17 +21,23 @@ const CALLS = 200
 /** A new host name takes a few seconds to resolve everywhere. */
 const REACHABLE_MS = 120_000
 
-/** The probe with the stores of wrangler.toml. */
+/** The probe with the stores of weir.toml. */
 function probeConfig(token: string) {
-  const gateway = unstable_readConfig({ config: 'wrangler.toml' })
+  const settings = readSettings('.')
+  if (!settings.ok) throw new Error(settings.error)
+  const { account_id, ids } = settings.value
+  if (ids.accounts === undefined || ids.keys === undefined)
+    throw new Error('weir.toml has no ids of stores. Run "npx weir deploy" first: docs/operators/guides/deploy.md')
+  const { gateway } = effectiveFiles(readTemplates(ROOT), settings.value, ROOT)
   return {
     name: NAME,
-    main: 'test/rehearsal/account/probe.worker.ts',
+    account_id,
+    main: join(ROOT, 'test/rehearsal/account/probe.worker.ts'),
     compatibility_date: gateway.compatibility_date,
     workers_dev: true,
     preview_urls: false,
     vars: { PROBE_TOKEN: token },
-    d1_databases: gateway.d1_databases.filter(({ binding }: { readonly binding: string }) => binding === 'ACCOUNTS'),
+    d1_databases: gateway.d1_databases.filter(({ binding }) => binding === 'ACCOUNTS'),
     kv_namespaces: gateway.kv_namespaces,
     r2_buckets: gateway.r2_buckets,
     durable_objects: { bindings: [{ name: 'PROBE', class_name: 'Probe' }] },
@@ -61,12 +71,6 @@ export async function checkAccount(ask: AskProbe, say: (line: string) => void): 
 export async function rehearseAccount(say: (line: string) => void): Promise<readonly AccountCheck[]> {
   const token = randomBytes(24).toString('hex')
   const config = probeConfig(token)
-  const stores: readonly { readonly id?: string; readonly database_id?: string }[] = [
-    ...config.d1_databases,
-    ...config.kv_namespaces,
-  ]
-  if (!stores.every(({ id, database_id: databaseId }) => id || databaseId))
-    throw new Error('wrangler.toml has stores without an id. Create them first: docs/operators/guides/deploy.md')
   writeFileSync(CONFIG, JSON.stringify(config), { mode: 0o600 })
   try {
     wrangler('deploy', '-c', CONFIG)
@@ -86,7 +90,7 @@ export async function rehearseAccount(say: (line: string) => void): Promise<read
 
 function wrangler(...args: readonly string[]): void {
   const env = { ...process.env, WRANGLER_OUTPUT_FILE_PATH: OUTPUT, WRANGLER_SEND_METRICS: 'false' }
-  const { status } = spawnSync(process.execPath, ['node_modules/wrangler/bin/wrangler.js', ...args], {
+  const { status } = spawnSync(process.execPath, [join(ROOT, 'node_modules/wrangler/bin/wrangler.js'), ...args], {
     env,
     stdio: 'inherit',
   })

@@ -3,7 +3,7 @@
 // everything else near the operator in Frankfurt, and the present places.
 
 import { expect, it } from 'vitest'
-import { storeLocation } from '../../../scripts/store-location.ts'
+import { storeLocation } from '../../../src/cli/deploy/store-location.ts'
 import { type CallerLocation, placeOf, type RelayRegion } from '../../../src/relay/sockets/region.ts'
 import { roundTripMs, TO_DATA_CENTER_MS } from './map.ts'
 

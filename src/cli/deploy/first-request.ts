@@ -1,8 +1,7 @@
-// Two steps of the first deploy: a wrangler file without bindings to Workers that do not exist yet, and the first request
-// to the new gateway. The first request creates the log and the hubs.
+// The address of a new gateway, and the first request to it, which creates the log and the hubs.
 
 import * as z from 'zod'
-import { parseJson } from '../src/core/json.ts'
+import { parseJson } from '../../core/json.ts'
 
 const ATTEMPTS = 20
 /** A new host name takes a few seconds to resolve everywhere. */
@@ -15,20 +14,6 @@ const DeployRecord = z.looseObject({
 })
 const StatusResponse = z.looseObject({ feedRegion: z.string().nullable(), readers: z.array(z.unknown()) })
 
-/** The wrangler file without the services and objects of these Workers. */
-export function withoutWorkers(toml: string, workers: readonly (string | undefined)[]): string {
-  const isBound = (text: string, key: string) =>
-    workers.includes(new RegExp(`\\b${key}\\s*=\\s*["']([^"']*)`).exec(text)?.[1] ?? '')
-  const tables = toml
-    .split(/^(?=\[)/m)
-    .filter((table) => !(table.startsWith('[[services]]') && isBound(table, 'service')))
-  return tables
-    .join('')
-    .split('\n')
-    .filter((line) => !isBound(line, 'script_name'))
-    .join('\n')
-}
-
 /** The URL of a deployed Worker, from the lines wrangler writes to WRANGLER_OUTPUT_FILE_PATH. Null if no line has it. */
 export function addressOf(lines: string, worker: string): string | null {
   for (const line of lines.split('\n').reverse()) {
@@ -40,7 +25,7 @@ export function addressOf(lines: string, worker: string): string | null {
   return null
 }
 
-/** Requests `/status` until all hubs follow the log and returns the result as a sentence. `status`: the body of the page, or the error. */
+/** Requests `/status` until all hubs follow the log and returns the result as a sentence. `status`: the body of the page of a gateway, or the error. */
 export async function firstRequest(
   address: string,
   hubs: number,
@@ -49,7 +34,7 @@ export async function firstRequest(
 ): Promise<string> {
   let result = 'No gateway answered.'
   for (let left = ATTEMPTS; left > 0; left--) {
-    const seen = StatusResponse.safeParse(parseJson(await status(`${address}/status`)))
+    const seen = StatusResponse.safeParse(parseJson(await status(address)))
     if (seen.success) {
       const { feedRegion, readers } = seen.data
       const created = Math.min(hubs, readers.length)

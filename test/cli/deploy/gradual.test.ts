@@ -1,7 +1,7 @@
 // Gradual deploys of the live Worker against a scripted Cloudflare and a scripted `/status`.
 
 import { describe, expect, it } from 'vitest'
-import { deployGradually, Shares } from '../../scripts/gradual.ts'
+import { deployGradually, Shares } from '../../../src/cli/deploy/gradual.ts'
 
 class Account {
   readonly steps: (readonly [string, number][])[] = []

@@ -17,7 +17,7 @@ export const ROLES = Object.keys(WORKERS) as WorkerRole[]
 const BACKGROUND: readonly WorkerRole[] = ['sql', 'jobs']
 
 interface Bound {
-  readonly durable_objects: { readonly bindings: readonly { readonly script_name?: string }[] }
+  readonly durable_objects: { readonly bindings: readonly { readonly script_name?: string | undefined }[] }
 }
 
 /** The Workers to deploy, in order. Without a binding of the gateway to the jobs Worker, neither that nor the SQL Worker. */

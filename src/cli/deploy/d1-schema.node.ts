@@ -1,12 +1,10 @@
 // Compares a D1 database with the schema of its migrations. D1 can record a migration as applied although only a part of it ran.
 
 import { DatabaseSync } from 'node:sqlite'
+import * as z from 'zod'
 
-export interface SchemaRow {
-  readonly type: string
-  readonly name: string
-  readonly sql: string | null
-}
+export const SchemaRow = z.object({ type: z.string(), name: z.string(), sql: z.string().nullable() })
+type SchemaRow = z.infer<typeof SchemaRow>
 
 /** Names of internal tables of SQLite, D1 and wrangler. */
 const INTERNAL_NAMES = /^(?:sqlite_|_cf_|d1_migrations$)/

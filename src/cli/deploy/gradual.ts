@@ -28,7 +28,7 @@ export interface GradualPorts {
   readonly log: (line: string) => void
 }
 
-export interface DeployedVersion {
+interface DeployedVersion {
   readonly id: string
   readonly createdMs: number
 }
@@ -50,7 +50,7 @@ export async function deployGradually({ shares, pauseMs }: GradualPlan, ports: G
   const before = await stateOf(ports)
   // An interrupted deploy leaves two versions. The older one is the one to return to.
   const [old, interrupted] = (await deployed()).toSorted((a, b) => a.createdMs - b.createdMs)
-  if (old === undefined) return 'the live Worker has no deployment yet. Run npm run deploy -- --first'
+  if (old === undefined) return 'it has no deployment yet. Run npx weir deploy without --gradual'
   const restore = () => setShares(new Map([[old.id, 100]]))
   if (before !== 'live') {
     if (interrupted !== undefined) await restore()

@@ -1,7 +1,7 @@
 // The first deploy opens log and hubs, so that they are not created from another place.
 
 import { expect, it } from 'vitest'
-import { addressOf, firstRequest } from '../../../scripts/first-request.ts'
+import { addressOf, firstRequest } from '../../../src/cli/deploy/first-request.ts'
 
 const deploy = (worker: string, targets: string[]) => JSON.stringify({ type: 'deploy', worker_name: worker, targets })
 
@@ -33,7 +33,7 @@ it('retries until all hubs follow, and reports the location', async () => {
   }
   const said = await firstRequest('https://w', 2, status, async () => undefined)
   expect(said).toMatch(/https:\/\/w\/status .*2 of 2 hubs .*apac-ne/)
-  expect(asked).toEqual(Array(4).fill('https://w/status'))
+  expect(asked).toEqual(Array(4).fill('https://w'))
 })
 
 it('reports a partial or complete failure', async () => {

@@ -1,16 +1,16 @@
 // Gateway variables, parsed once per isolate. The ambient type Cloudflare.Env describes bindings and secrets.
 
 import * as z from 'zod'
-import { TOKEN_COINS_MAX } from './accounts/stream-token.ts'
-import { INVOICE, taxedPriceError } from './billing/checkout/invoice-terms.ts'
-import { CheckoutPrices } from './billing/checkout/prices.ts'
-import { X402 } from './billing/x402/settings.ts'
-import { Count, JsonText, LiveSettings, readVariables, Switch } from './core/variables.ts'
-import { SignUpSettings } from './http/signup/signup-bounds.ts'
-import { SiteLinks } from './http/site/site-links.ts'
-import { RELAY_REGIONS, type RelayRegion } from './relay/sockets/region.ts'
-import { RpcChains } from './rpc/chains.ts'
-import { parseSources } from './upstream/sources.ts'
+import { TOKEN_COINS_MAX } from '../accounts/stream-token.ts'
+import { INVOICE, taxedPriceError } from '../billing/checkout/invoice-terms.ts'
+import { CheckoutPrices } from '../billing/checkout/prices.ts'
+import { X402 } from '../billing/x402/settings.ts'
+import { Count, JsonText, LiveSettings, readVariables, Switch } from '../core/variables.ts'
+import { RELAY_REGIONS, type RelayRegion } from '../relay/sockets/region.ts'
+import { RpcChains } from '../rpc/chains.ts'
+import { parseSources } from '../upstream/sources.ts'
+import { SignUpSettings } from './signup/signup-bounds.ts'
+import { SiteLinks } from './site/site-links.ts'
 
 const AccountName = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/, 'must be an account name, or empty for none')
 const COINS_MESSAGE = `must be at most ${TOKEN_COINS_MAX} coins separated by commas, or empty for all`
