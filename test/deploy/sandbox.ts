@@ -2,6 +2,7 @@
 // file system. Bubblewrap makes the mounts, so no image has to be built.
 
 import { spawnSync } from 'node:child_process'
+import { dirname } from 'node:path'
 import { MAIN, type Program, ROOT, runCommand } from '../kit/program.ts'
 import { type Image, readImage } from './dockerfile.ts'
 
@@ -61,13 +62,19 @@ function argsOf({ state, writable = [], readable = [], env = {} }: Sandbox, comm
   return [
     ...['--ro-bind', '/', '/', '--proc', '/proc', '--dev', '/dev'],
     ...['--tmpfs', '/var/lib', '--perms', '1777', '--tmpfs', '/tmp'],
-    ...['--ro-bind', ROOT, ROOT, '--bind', state, image.last('VOLUME')],
-    ...readable.flatMap((path) => ['--ro-bind', path, path]),
-    ...writable.flatMap((path) => ['--bind', path, path]),
+    ...['--bind', state, image.last('VOLUME')],
+    ...[ROOT, ...readable].flatMap((path) => [...parents(path), '--ro-bind', path, path]),
+    ...writable.flatMap((path) => [...parents(path), '--bind', path, path]),
     ...['--clearenv', '--setenv', 'PATH', process.env.PATH ?? ''],
     ...Object.entries({ ...image.env, ...env }).flatMap(([name, value]) => ['--setenv', name, value]),
     ...['--chdir', image.last('WORKDIR'), '--unshare-ipc', '--die-with-parent', '--new-session', '--'],
     ...(process.getuid?.() === 0 ? drop : []),
     ...command,
   ]
+}
+
+/** Folders above a path below `/tmp`, which is empty at first. Bubblewrap would make them private. */
+function parents(path: string): string[] {
+  const parent = dirname(path)
+  return parent.startsWith('/tmp/') ? [...parents(parent), '--perms', '0755', '--dir', parent] : []
 }
