@@ -48,6 +48,6 @@ export default {
   // The font is named in a style sheet.
   ignoreDependencies: ['@weir/client', '@stryker-mutator/vitest-runner', '@fontsource-variable/inter'],
   // Installed on the machine, or missing: tests of PostgreSQL with TLS use it.
-  ignoreBinaries: ['chattr', 'java', 'openssl', 'promtool', 'systemd-notify'],
+  ignoreBinaries: ['bwrap', 'caddy', 'chattr', 'java', 'openssl', 'promtool', 'systemd-analyze', 'systemd-notify'],
   ignoreExportsUsedInFile: process.argv.includes('--production'),
 } satisfies KnipConfig
