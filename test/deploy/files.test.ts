@@ -98,7 +98,7 @@ describe('compose.yaml', () => {
       expect(service).toMatch(/^ {4}mem_limit: \d/m)
       expect(service).toMatch(/^ {4}pids_limit: \d/m)
       // The gateway has the health check of its image.
-      if (name !== 'gateway') expect(service).toMatch(/^ {4}healthcheck: /m)
+      if (name !== 'gateway') expect(service).toMatch(/^ {4}healthcheck:/m)
     }
   })
 
