@@ -48,6 +48,19 @@ export default {
   // The font is named in a style sheet.
   ignoreDependencies: ['@weir/client', '@stryker-mutator/vitest-runner', '@fontsource-variable/inter'],
   // Installed on the machine, or missing: tests of PostgreSQL with TLS use it.
-  ignoreBinaries: ['bwrap', 'caddy', 'chattr', 'java', 'openssl', 'promtool', 'systemd-analyze', 'systemd-notify'],
+  ignoreBinaries: [
+    'bwrap',
+    'caddy',
+    'chattr',
+    'java',
+    'mkfs.ext4',
+    'mount',
+    'openssl',
+    'promtool',
+    'systemd-analyze',
+    'systemd-notify',
+    'truncate',
+    'umount',
+  ],
   ignoreExportsUsedInFile: process.argv.includes('--production'),
 } satisfies KnipConfig

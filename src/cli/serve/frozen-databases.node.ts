@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-export interface FrozenDatabase {
+interface FrozenDatabase {
   readonly path: string
   readonly database: DatabaseSync
 }

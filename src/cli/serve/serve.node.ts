@@ -15,6 +15,8 @@ import { declaredVariables, migrate, startGatewayProcess } from '../launch/gatew
 import { LaunchError } from '../launch/messages.ts'
 import { childrenOf, killOrphans, portError } from '../launch/processes.node.ts'
 import { DEFAULT_STATE, runningFilePath } from '../running-file.node.ts'
+import { readSettings } from '../settings/settings-file.node.ts'
+import { unknownVariables, variablesFor, type WeirSettings } from '../settings/weir-settings.ts'
 import { type Shell, weirProgram } from '../shell.node.ts'
 import { UrlValue } from '../values.ts'
 import { ROOT } from '../version.node.ts'
@@ -65,12 +67,14 @@ type Options = ReturnType<ReturnType<typeof addOptions>['opts']>
 async function serve(options: Options, shell: Shell, build: Build, command: AnyCommand): Promise<void> {
   const wrong = tokenFault(shell.env)
   if (wrong !== null) failUsage(command, wrong)
+  const settings = readSettings(process.cwd())
+  if (!settings.ok) failUsage(command, settings.error)
   const folder = new ServeFolder(resolve(options.state))
   try {
     await build()
     const log = options.log === undefined ? shell.note : rotatingLog(resolve(options.log), LOG_BYTES)
     await claim(folder, options, shell)
-    await run(folder, options, shell, log)
+    await run(folder, { ...options, settings: settings.value }, shell, log)
   } catch (error) {
     folder.release()
     shell.note(errorText(error, folder.path))
@@ -89,12 +93,20 @@ async function claim(folder: ServeFolder, options: Options, shell: Shell): Promi
   folder.writeLock({ launcher: process.pid, children: {} })
 }
 
-async function run(folder: ServeFolder, options: Options, shell: Shell, log: WriteLine): Promise<void> {
+async function run(
+  folder: ServeFolder,
+  options: Options & { readonly settings: WeirSettings },
+  shell: Shell,
+  log: WriteLine,
+): Promise<void> {
   const { ADMIN_TOKEN, FEED_TOKEN, KEY_SECRET, METRICS_TOKEN } = folder.useSecrets(shell.env)
   // wrangler reads required secrets from the environment.
   Object.assign(process.env, { ADMIN_TOKEN, FEED_TOKEN, KEY_SECRET })
   const names = declaredVariables(ROOT)
-  const sources = { settings: {}, env: shell.env }
+  const unknown = unknownVariables(options.settings, [names.gateway, names.objects].map(asTemplate))
+  if (unknown.length > 0) throw new LaunchError(unknown.join('\n'))
+  const set = Object.fromEntries(Object.keys(options.settings.vars).map((name) => [name, '']))
+  const sources = { settings: variablesFor(options.settings, set), env: shell.env }
   const secrets = { ...optionalSecrets(shell.env), METRICS_TOKEN }
   const variables = (declared: readonly string[]) => servedVariables(declared, sources, options.node ?? [])
   const state = folder.pathOf('gateway')
@@ -122,6 +134,8 @@ async function run(folder: ServeFolder, options: Options, shell: Shell, log: Wri
   if (options.json) shell.print(JSON.stringify({ url, pid: process.pid, state: folder.path }))
   else shell.note(readyText(url, options))
 }
+
+const asTemplate = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, '']))
 
 /** Rejects a token in the environment that no request could carry. */
 function tokenFault(env: Shell['env']): string | null {
