@@ -203,7 +203,7 @@ it(
       npm_config_fetch_retries: '0',
       npm_config_cache: join(parent, 'cache'),
     }
-    const { code, text } = await npm(['run', '--silent', 'feed'], nowhere)
+    const { code, text } = await npm(['run', '--silent', 'build'], nowhere)
     expect([code, text]).toEqual([
       1,
       expect.stringMatching(/Installing packages[\s\S]*run the same command again\.\s*$/),

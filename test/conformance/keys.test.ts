@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ADMIN_TOKEN, startWorld, type World } from '../kit/gateway.ts'
 import { type HttpServer, startServer } from '../kit/http-server.ts'
-import { scratch } from '../kit/program.ts'
+import { MAIN, scratch } from '../kit/program.ts'
 
 let world: World
 let upstream: HttpServer
@@ -98,7 +98,7 @@ describe('an account', () => {
 describe('the command line', () => {
   const run = (program: string, ...line: string[]) =>
     new Promise<{ code: number | null; out: string; err: string }>((resolve) => {
-      const args = [`src/cli/${program}.node.ts`, ...line, '--url', world.url]
+      const args = [MAIN, program, ...line, '--url', world.url]
       const child = spawn(process.execPath, args, { env: { ...process.env, ADMIN_TOKEN } })
       const said = { out: '', err: '' }
       child.stdout.on('data', (piece) => (said.out += piece))

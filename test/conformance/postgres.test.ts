@@ -111,7 +111,7 @@ describe.skipIf(!hasPostgres)('a table of PostgreSQL', () => {
   it.each([
     ['FILLS_DB', 'other', /FILLS_DB.*PIPELINE_HYPERDRIVE/],
     ['OTHER_DB', 'acme', /OTHER_DB.*PIPELINE_HYPERDRIVE/],
-    ['GONE_DB', 'acme', /GONE_DB.*wrangler\.jobs\.toml/],
+    ['GONE_DB', 'acme', /GONE_DB.*weir\.toml/],
   ])('receives nothing through %s from the account %s', async (name, account, reason) => {
     expect(await hyperdrive(name, account)).toEqual({ ok: false, message: expect.stringMatching(reason) })
     expect(emptied()).toEqual([])
