@@ -2,38 +2,17 @@
 // run by npm on a copy of this tree. Packages are linked; only the last test has none.
 
 import { spawn } from 'node:child_process'
-import {
-  copyFileSync,
-  cpSync,
-  existsSync,
-  linkSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  rmSync,
-  symlinkSync,
-} from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, delimiter, join } from 'node:path'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { SYSTEM_ENV } from '../kit/system-env.ts'
+import { copyTree } from '../kit/tree-copy.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 // On the disk of the packages, which are linked. `npm test` has its temporary files in memory.
 const parent = mkdtempSync(join(process.env.TMPDIR?.startsWith('/dev/shm') ? '/var/tmp' : tmpdir(), 'weir-fresh-'))
 const folder = join(parent, 'my weir é')
-
-/** As a newcomer's shell has it: the Node and the npm of the system, and nothing of the npm that runs these tests. */
-const ENV = {
-  ...Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !/^(?:npm_|WRANGLER_|VITEST|NODE_ENV|TEST$|DEV$)/i.test(name)),
-  ),
-  PATH: (process.env.PATH ?? '')
-    .split(delimiter)
-    .filter((path) => !path.includes('node_modules'))
-    .join(delimiter),
-}
 
 const CEILING_MS = 300_000
 
@@ -43,7 +22,7 @@ interface Outcome {
 }
 
 function npm(args: readonly string[], env: Record<string, string> = {}, heard = (_: string, __: () => void) => {}) {
-  const child = spawn('npm', args, { cwd: folder, env: { ...ENV, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn('npm', args, { cwd: folder, env: { ...SYSTEM_ENV, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
   let text = ''
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (piece) => {
@@ -53,38 +32,8 @@ function npm(args: readonly string[], env: Record<string, string> = {}, heard = 
   return new Promise<Outcome>((resolve) => child.on('close', (code) => resolve({ code, text })))
 }
 
-/** What git and npm would bring. */
-function copyTree(): void {
-  const ignored = readFileSync(join(ROOT, '.gitignore'), 'utf8').split('\n').filter(Boolean)
-  const isOurs = (path: string) => !['.git', ...ignored].some((name) => basename(path) === name.replace('/', ''))
-  cpSync(ROOT, folder, { recursive: true, filter: isOurs })
-}
-
-function linkTree(from: string, to: string): void {
-  mkdirSync(to)
-  for (const entry of readdirSync(from, { withFileTypes: true })) {
-    const source = join(from, entry.name)
-    const target = join(to, entry.name)
-    // Caches of tools, which they write in place.
-    if (/^\.(?:cache|vite|mf)/.test(entry.name)) continue
-    if (entry.isDirectory()) linkTree(source, target)
-    else if (entry.isSymbolicLink()) symlinkSync(readlinkSync(source), target)
-    else link(source, target)
-  }
-}
-
-function link(source: string, target: string): void {
-  try {
-    linkSync(source, target)
-  } catch {
-    // Another disk.
-    copyFileSync(source, target)
-  }
-}
-
 beforeAll(() => {
-  copyTree()
-  linkTree(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
+  copyTree(folder)
 })
 afterAll(() => rmSync(parent, { recursive: true, force: true }))
 
@@ -111,6 +60,9 @@ const COMMANDS: Readonly<Record<string, readonly [args: string, code: number, sa
   sim: ['--nope', 2, UNKNOWN],
   laws: ['--nope', 2, UNKNOWN],
   mutants: ['--nope', 2, UNKNOWN],
+  deploy: ['--nope', 2, UNKNOWN],
+  release: ['--nope', 2, UNKNOWN],
+  wrangler: ['--version', 0, /^\d+\.\d+\.\d+\s*$/],
 }
 
 /** Lines after `npx weir`. */

@@ -2,7 +2,7 @@
 // the conditions of the platform, deploys against a stand-in, every command in a new folder, resets of all objects under
 // many clients, and the previous release's Workers against the present ones. `npm test` includes a short form.
 
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { build } from '../../src/cli/launch/build.node.ts'
 import { commandLine, program, valueParser } from '../../src/core/command-line.node.ts'
 import { wholeNumber } from '../../src/core/whole-number.ts'
@@ -11,7 +11,7 @@ import { ROOT } from '../kit/program.ts'
 import type { Spread } from '../kit/statistics.ts'
 import { rehearseAccount } from './account/account.node.ts'
 import { gateRun } from './gate-run.ts'
-import { MIXTURES, previousBundles } from './previous.node.ts'
+import { lastRelease, MIXTURES, previousBundles } from './previous.node.ts'
 import { resetRun } from './reset-run.ts'
 import { Rehearsal } from './topology.ts'
 
@@ -31,8 +31,8 @@ const REHEARSE = program('npm run rehearse --', 'the built Workers under the con
     '--account',
     'deploys a probe to your Cloudflare account for about ten minutes, and reports what only an account shows',
   )
-  .option('--previous <ref>', 'git reference of the previous release; default: the last tag')
-const { scale: percent, clients, resets, account, previous = lastTag() } = commandLine(REHEARSE).opts()
+  .option('--previous <ref>', 'git reference of the previous release; default: the last release')
+const { scale: percent, clients, resets, account, previous = lastRelease() } = commandLine(REHEARSE).opts()
 if (account) {
   const checks = await rehearseAccount(console.log)
   process.exit(checks.some(({ state }) => state === 'failed') ? 1 : 0)
@@ -54,6 +54,7 @@ await build(ROOT)
 await step('conformance, contract, credits and kills', () => tests(SUITES))
 await step('deploys against a stand-in', () => tests(['deploy', 'deploy-story']))
 await step('every command in a new folder', () => tests(['fresh']))
+await step('a release built twice', () => tests(['reproducible']))
 await step(`${clients} clients while all objects are reset`, async () => {
   const relays = Math.max(2, Math.ceil(clients / CLIENTS_PER_RELAY))
   const world = await startWorld({ rehearsal: new Rehearsal({ scale }), vars: { RELAYS_PER_REGION: `${relays}` } })
@@ -74,7 +75,7 @@ await step('frames with and without the output gate', async () => {
 if (previous === null)
   console.log('previous release: skipped, because nothing has been released (--previous REF names one)')
 else {
-  const bundles = await previousBundles(previous)
+  const bundles = previousBundles(previous)
   for (const name of MIXTURES)
     await step(`${name} of ${previous}, the other Workers of today`, () =>
       tests(MIXED_SUITES, { REHEARSAL_BUNDLES: bundles.mixed(name) }),
@@ -110,16 +111,4 @@ function tests(names: readonly string[], env: Record<string, string> = {}): Prom
     child.on('error', reject)
     child.on('close', (code) => (code === 0 ? resolve() : reject(new Error(`tests ended with ${code}`))))
   })
-}
-
-function lastTag(): string | null {
-  try {
-    const text = execFileSync('git', ['describe', '--tags', '--abbrev=0'], {
-      cwd: ROOT,
-      stdio: ['ignore', 'pipe', 'ignore'],
-    })
-    return String(text).trim()
-  } catch {
-    return null
-  }
 }
