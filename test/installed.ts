@@ -1,6 +1,6 @@
 // Installs the packages of a separate package.json once, outside Weir's own packages, so that `npm start` stays small.
 
-import { spawnSync } from 'node:child_process'
+import { type SpawnSyncReturns, spawnSync } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -18,12 +18,16 @@ export function missingIn(place: string, folder: string): string | null {
   for (const file of files) copyFileSync(join(folder, file), join(place, file))
   const args = ['--prefix', place, '--no-audit', '--no-fund', '--ignore-scripts', '--fetch-retries=1']
   const npm = spawnSync('npm', ['install', ...args, '--loglevel=error'], { encoding: 'utf8', timeout: 240_000 })
-  if (npm.status !== 0) {
-    const [, code = String(npm.error ?? npm.stderr)] = /npm error code (\S+)/.exec(npm.stderr) ?? []
-    // The registry was reached, but the request is wrong.
-    if (['EINTEGRITY', 'ERESOLVE', 'ETARGET'].includes(code)) throw new Error(npm.stderr)
-    return `npm could not bring it from its registry (${code})`
-  }
+  const fault = installFault(npm)
+  if (fault !== null) return fault
   writeFileSync(stamp, want)
   return null
+}
+
+/** Null, or why npm could not install. Throws if the registry was reached, but the request is wrong. */
+export function installFault({ status, stderr, error }: SpawnSyncReturns<string>): string | null {
+  if (status === 0) return null
+  const [, code = String(error ?? stderr)] = /npm error code (\S+)/.exec(stderr) ?? []
+  if (['EINTEGRITY', 'ERESOLVE', 'ETARGET'].includes(code)) throw new Error(stderr)
+  return `npm could not bring it from its registry (${code})`
 }

@@ -43,12 +43,13 @@ export function runFile(file: string, args: readonly string[], env: Record<strin
 
 /**
  * Starts a program, by default in the repository root. A detached one leads a process group, which is ended with it.
+ * `more.env` replaces the whole environment.
  */
 export function runCommand(
   command: string,
   args: readonly string[],
   env: Record<string, string> = {},
-  { detached = false, ...more }: Pick<SpawnOptions, 'detached' | 'cwd' | 'uid' | 'gid'> = {},
+  { detached = false, ...more }: Pick<SpawnOptions, 'detached' | 'cwd' | 'uid' | 'gid' | 'env'> = {},
 ): Program {
   const child = spawn(command, args, {
     cwd: ROOT,
