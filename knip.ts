@@ -48,6 +48,20 @@ export default {
   // The font is named in a style sheet.
   ignoreDependencies: ['@weir/client', '@stryker-mutator/vitest-runner', '@fontsource-variable/inter'],
   // Installed on the machine, or missing: tests of PostgreSQL with TLS use it.
-  ignoreBinaries: ['openssl', 'promtool', 'chattr', 'systemd-notify', 'ssh-keygen'],
+  ignoreBinaries: [
+    'bwrap',
+    'caddy',
+    'chattr',
+    'java',
+    'mkfs.ext4',
+    'mount',
+    'openssl',
+    'promtool',
+    'ssh-keygen',
+    'systemd-analyze',
+    'systemd-notify',
+    'truncate',
+    'umount',
+  ],
   ignoreExportsUsedInFile: process.argv.includes('--production'),
 } satisfies KnipConfig

@@ -5,7 +5,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { providePackages } from '../../scripts/linked-packages.ts'
-import { ROLES } from '../../scripts/workers.ts'
+import { ROLES } from '../../src/cli/deploy/workers.ts'
 import { ROOT, scratch } from '../kit/program.ts'
 
 /** Which Workers are old: the gateway, or those with objects. */
