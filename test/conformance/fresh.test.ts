@@ -60,9 +60,7 @@ const COMMANDS: Readonly<Record<string, readonly [args: string, code: number, sa
   sim: ['--nope', 2, UNKNOWN],
   laws: ['--nope', 2, UNKNOWN],
   mutants: ['--nope', 2, UNKNOWN],
-  deploy: ['--nope', 2, UNKNOWN],
   release: ['--nope', 2, UNKNOWN],
-  wrangler: ['--version', 0, /^\d+\.\d+\.\d+\s*$/],
 }
 
 /** Lines after `npx weir`. */

@@ -73,8 +73,8 @@ function argsOf({ state, writable = [], readable = [], env = {} }: Sandbox, comm
   ]
 }
 
-/** Folders above a path below `/tmp`, which is empty at first. Bubblewrap would make them private. */
+/** Folders above a path below `/tmp` or `/dev/shm`, which are empty at first. Bubblewrap would make them private. */
 function parents(path: string): string[] {
   const parent = dirname(path)
-  return parent.startsWith('/tmp/') ? [...parents(parent), '--perms', '0755', '--dir', parent] : []
+  return /^\/(?:tmp|dev\/shm)\//.test(parent) ? [...parents(parent), '--perms', '0755', '--dir', parent] : []
 }
