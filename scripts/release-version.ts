@@ -9,6 +9,7 @@ export const VERSIONED_FILES = [
   'package.json',
   'package-lock.json',
   'packages/*/pyproject.toml',
+  'README.md',
   'packages/*.md',
   'docs/*.md',
   'deploy/*',
