@@ -1,9 +1,13 @@
-// One banner for all requests of a page that fail for the same reason, such as a gateway that does not respond.
+// One banner for all requests of a page that fail for the same reason, such as a gateway that does not respond. It
+// retries them by itself, because a request can fail for a moment after the network is back.
 
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
+import { type Backoff, backoffMs } from '../../core/backoff.ts'
 import { isBannerShown, sharedFailures } from '../queries.dom.ts'
 import { Button } from './frame.tsx'
 import { PARTS } from './strings.ts'
+
+const RETRY: Backoff = { firstMs: 2_000, capMs: 60_000, jitter: 0.5 }
 
 const retryAll = () => {
   for (const { reload } of sharedFailures.peek()) reload()
@@ -19,6 +23,15 @@ export function FailureBanner() {
     }
   }, [])
   const [first, ...others] = sharedFailures.value
+  const attempts = useRef(0)
+  useEffect(() => {
+    if (first === undefined) {
+      attempts.current = 0
+      return
+    }
+    const timer = setTimeout(retryAll, backoffMs(RETRY, attempts.current++, Math.random()))
+    return () => clearTimeout(timer)
+  }, [first])
   if (first === undefined) return null
   const { message, requestId } = first.error
   return (
