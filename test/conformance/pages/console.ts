@@ -455,8 +455,14 @@ describe.skipIf(isMissing)('the live page', () => {
     await expect.poll(height, POLL).toBeGreaterThan(before)
 
     const { pids } = JSON.parse(readFileSync(join(state, 'running.json'), 'utf8'))
+    // The page may be connected again before the next poll of its text.
+    const disconnected = page.evaluate(`new Promise((done) => {
+      const look = () =>
+        document.querySelector(${JSON.stringify(book)}).textContent.includes('${live.statusConnection}Disconnected') && done()
+      new MutationObserver(look).observe(document.body, { subtree: true, childList: true, characterData: true })
+    })`)
     process.kill(pids.workerd, 'SIGKILL')
-    await shown(page, book).toContain(`${live.statusConnection}Disconnected`)
+    await disconnected
     await shown(page, book).toContain(`${live.statusConnection}${CONNECTION.open}`)
     await shown(page, book).toContain(`${live.statusBook}${BOOK_STATES['in step']}`)
     const after = await height()
