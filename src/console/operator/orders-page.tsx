@@ -8,11 +8,11 @@ import { requestChange } from '../request.dom.ts'
 import type { Responses } from '../responses.ts'
 import { Link } from '../shell.tsx'
 import { ConfirmButton, Dialog, Field } from '../ui/dialog.tsx'
-import { type CreditOrder, groupedText, priceText } from '../ui/format.ts'
+import { type CreditOrder, creditOrderStateText, groupedText, priceText, timeText } from '../ui/format.ts'
 import { Button } from '../ui/frame.tsx'
 import { QueryView } from '../ui/parts.tsx'
-import { labelOf } from '../ui/strings.ts'
-import { type Column, creditOrderColumns, Table } from '../ui/table.tsx'
+import { labelOf, ORDER } from '../ui/strings.ts'
+import { amountColumn, type Column, minorColumns, numberColumn, Table } from '../ui/table.tsx'
 import { accountColumn } from './parts.tsx'
 import * as strings from './strings.ts'
 
@@ -55,8 +55,16 @@ export function OrdersPage({ role }: { role: StaffRole }) {
       </>
     ),
   }
+  const { columns: names } = ORDER
   const columns: readonly Column<CreditOrder>[] = [
-    ...creditOrderColumns(),
+    { name: names.number, text: ({ number }) => number },
+    ...minorColumns<CreditOrder>(
+      { name: names.created, text: ({ created }) => timeText(created) },
+      amountColumn(names.credits, ({ credits }) => credits),
+    ),
+    numberColumn(names.amount, ({ amount, currency }) => priceText(amount, currency)),
+    { name: names.payment, text: ({ provider }) => labelOf(provider), isMinor: true },
+    { name: names.state, text: creditOrderStateText },
     accountColumn(),
     { name: strings.ordersNote, text: ({ note }) => note ?? '', isMinor: true },
     ...(hasRole(role, 'billing') ? [actions] : []),

@@ -4,9 +4,9 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { csvText } from '../../core/csv.ts'
-import { type CreditOrder, creditOrderStateText, groupedText, plainText, priceText, timeText } from './format.ts'
+import { groupedText, plainText } from './format.ts'
 import { Button } from './frame.tsx'
-import { labelOf, ORDER, TABLE } from './strings.ts'
+import { TABLE } from './strings.ts'
 
 export interface Column<Row> {
   readonly name: string
@@ -138,18 +138,4 @@ function downloadText(name: string, type: string, text: string): void {
   link.click()
   // The download holds the blob once the click handler returns.
   setTimeout(() => URL.revokeObjectURL(url))
-}
-
-export function creditOrderColumns(): readonly Column<CreditOrder>[] {
-  const { columns } = ORDER
-  return [
-    { name: columns.number, text: ({ number }) => number },
-    ...minorColumns<CreditOrder>(
-      { name: columns.created, text: ({ created }) => timeText(created) },
-      amountColumn(columns.credits, ({ credits }) => credits),
-    ),
-    numberColumn(columns.amount, ({ amount, currency }) => priceText(amount, currency)),
-    { name: columns.payment, text: ({ provider }) => labelOf(provider), isMinor: true },
-    { name: columns.state, text: creditOrderStateText },
-  ]
 }
