@@ -9,6 +9,7 @@ import { coreLine } from './core.node.ts'
 import { creditLines } from './credits.node.ts'
 import { fileLines } from './files.node.ts'
 import { hubLine } from './hub.node.ts'
+import { machineLines } from './machine.node.ts'
 import { mainnetLines } from './mainnet.node.ts'
 import { neighborLines } from './neighbors.node.ts'
 import { pastBookLines } from './past-books.node.ts'
@@ -41,6 +42,7 @@ const ALONE: Readonly<Record<string, (bench: Pick<Bench, 'quick' | 'say'>) => Pr
   neighbors: neighborLines,
   repair: repairLines,
   x402: x402Lines,
+  machine: machineLines,
 }
 const NAMES = [...Object.keys(ALONE), ...Object.keys(SECTIONS)]
 /** More than this beside us, and the figures say more of the others than of Weir. */

@@ -49,6 +49,7 @@ interface FeedStatus {
   readonly durable: number | null
   readonly epoch: string | null
   readonly gaps?: readonly unknown[]
+  readonly feeders: readonly { readonly lagMs: number | null }[]
 }
 
 export async function statusOf(url: string): Promise<FeedStatus> {
