@@ -53,6 +53,7 @@ type AccountDifference = { account: string; what: "grant" | "used" | "plan" | "r
 type ExportedGrant = { id: string; micro: number; created: number }
 type ExportedKey = { hash: string; prefix: string; label: string; kind: "api" | "service"; products: string; created: number; expires: number | null; revoked: number | null; cap: number | null; ranges: string | null; replaces: string | null; root: string | null; rotation: string | null; request: string | null; pipelines: "own" | "all" | null; maker: string | null }
 type ExportedAccount = { account: string; plan: string; terms: string | null; created: number; balance: number; grants: Array<ExportedGrant>; keys: Array<ExportedKey>; keys_left_out: number }
+type ExportedPipeline = { id: string; account: string; fields: { name: string; project: string; description: string; topic: "fills" | "ledger" | "book_diffs" | "order_updates" | "oracle_updates" | "writer_actions" | "replica_cmds" | "completed_trades" | "candles" | "evm_logs"; filter: { type: string } | null; destination_type: "webhook" | "r2" | "s3" | "clickhouse" | "postgres" | "kafka"; destination_config: ShownDestination; transforms: Record<string, string>; execution_mode: "bounded" | "continuous"; execution_start_from: string; execution_stop_from: string; abi_file: Record<string, unknown>; abi_contract_addresses: Array<string>; abi_unmatched: "drop" | "keep" | "fail"; on_failure: "pause" | "dead_letter"; status: "running" | "paused" }; sealed: string | null; creator: string; creator_name: string; payer: string; payer_name: string; payer_root: string; destination_root: string; created: number; updated: number; delivered: Array<{ from: number; to: number }>; phase: string }
 type RetentionDue = { product: "events" | "books" | "checkpoints"; days: number | null; objects: number; bytes: number; from_height: number | null; to_height: number | null; from_ms: number | null; to_ms: number | null }
 
 /** By id of the endpoint. */
@@ -103,6 +104,7 @@ export interface Responses {
   pipelineOptions: { topics: Array<PipelineTopic>; destinations: Array<{ type: "webhook" | "r2" | "s3" | "clickhouse" | "postgres" | "kafka"; fields: Array<DestinationField> }>; row_credits: string | null; minute_credits: string | null }
   showPipeline: Pipeline
   allPipelines: { pipelines: Array<PipelineOfAccount>; next: number | null }
+  setStatusAsOperator: { id: string; status: "running" | "paused" }
   pipelineStatus: PipelineStatus
   pipelineLogs: { items: Array<PipelineLogLine>; next: number | null }
   pipelineMetrics: { items: Array<PipelineMinute> }
@@ -136,6 +138,8 @@ export interface Responses {
   reconcileAccounts: { checked: number; differences: Array<AccountDifference>; failed: Array<string>; next: string | null }
   exportAccounts: { accounts: Array<ExportedAccount>; failed: Array<string>; next: string | null }
   importAccount: { account: string; imported: boolean }
+  exportPipelines: { pipelines: Array<ExportedPipeline>; failed: Array<string>; next: string | null; key_secret_hash: string | null }
+  importPipeline: { id: string; imported: boolean }
   showBackfill: { chain: string; from: { height: number; time: number } | null; before: { height: number; time: number } | null; gaps: Array<{ from: number; to: number; after_ms: number; before_ms: number; recorded_ms: number | null; beyond_ms: number | null; attempts: Array<{ source: string; outcome: "absent" | "partial" | "refused" | "failed"; message: string; tries: number; at_ms: number }> }>; next: number | null; now_ms: number }
   backfill: { blocks: number; segments: number; bytes: number; next: number | null }
   uploadCheckpoint: { stored: true }

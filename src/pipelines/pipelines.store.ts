@@ -118,6 +118,13 @@ export class PipelineStore {
     return this.#hasChanged(update, id, JSON.stringify(before), JSON.stringify(ranges))
   }
 
+  /** The next pipelines of all accounts by id, without backfills. */
+  async after(id: string, limit: number): Promise<PipelineRow[]> {
+    const select = `SELECT ${ROW_COLUMNS} FROM pipelines WHERE id > ?1 AND removed IS NULL AND backfill_of IS NULL
+      ORDER BY id LIMIT ?2`
+    return (await this.#db.prepare(select).bind(id, limit).all<RawPipelineRow>()).results.map(rowOf)
+  }
+
   /** Newest first, without backfills. `root`: only pipelines paid by keys of this rotation chain; null: all pipelines. */
   async list(
     account: AccountId,

@@ -4,7 +4,7 @@ import { planBackfill } from '../../src/pipelines/backfill.ts'
 import type { Pipeline } from '../../src/pipelines/pipeline.ts'
 import type { SinkApi, SinkCheck, SinkPreview, SinkStatus, SurveyRequest } from '../../src/pipelines/sink-api.ts'
 
-const IDLE: SinkStatus = {
+export const IDLE: SinkStatus = {
   v: 1,
   phase: 'idle',
   height: null,

@@ -42,6 +42,8 @@ export const auditActions = {
   testAlert: ['Send a test alert'],
   reconcileAccounts: ['Compare accounts with their meters'],
   importAccount: ['Import account', 'account'],
+  importPipeline: ['Import pipeline', 'id'],
+  setStatusAsOperator: ['Start or pause a pipeline', 'status'],
   resetFeed: ['Reset the feed'],
   backfill: ['Import blocks'],
   uploadCheckpoint: ['Upload checkpoint'],

@@ -66,11 +66,11 @@ const unavailable = (what: string): Failure => ({
   hint: `${what}. Retry in a moment.`,
 })
 const NO_RESPONSE = unavailable('The pipeline’s worker did not respond')
-const NOT_SYNCED = unavailable('The change is saved, but the pipeline’s worker did not respond')
+export const NOT_SYNCED = unavailable('The change is saved, but the pipeline’s worker did not respond')
 const NOT_CHECKED = unavailable('Nothing was changed, because the check of the transforms did not respond')
 const NOT_EMPTIED = unavailable('The pipeline is deleted, but its worker did not respond')
 const conflict = (message: string): Refusal => ({ kind: 'conflict', message })
-const ACCOUNT_FULL = conflict(
+export const ACCOUNT_FULL = conflict(
   `account limit reached: ${MAX_PIPELINES} pipelines, ${MAX_BYTES / 1e6} MB of definitions, ${MAX_WALLETS} wallets in order_updates pipelines and ${MAX_REPLICA.account} replica_cmds pipelines (${MAX_REPLICA.total} of all accounts). Delete unused pipelines`,
 )
 const KEY_SHARE_FULL = conflict(
@@ -85,7 +85,7 @@ const SECRET_UNREADABLE = conflict(
   'destination_config: the stored secret is unreadable because the operator changed KEY_SECRET. Send the secret again',
 )
 
-const NO_PIPELINES: Failure = {
+export const NO_PIPELINES: Failure = {
   kind: 'not_found',
   what: 'Pipelines',
   hint: 'This gateway delivers no pipelines, because its operator does not run the jobs Worker. Pipelines from before can only be read and deleted.',

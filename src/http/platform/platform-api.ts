@@ -38,6 +38,7 @@ import type { Incident } from '../../monitor/incidents.ts'
 import type { MonitorApi } from '../../monitor/monitor-api.ts'
 import type { HeightRange } from '../../pipelines/backfill.ts'
 import type { NewPipeline, PipelineChange, PipelinePreview } from '../../pipelines/changes.ts'
+import type { ExportedPipeline } from '../../pipelines/exported-pipeline.ts'
 import type { PipelineRow } from '../../pipelines/pipeline-row.ts'
 import type {
   SinkLogLine,
@@ -67,6 +68,7 @@ export interface Platform {
   readonly billing: Billing
   readonly staff: Staff
   readonly recovery: Recovery
+  readonly moves: PipelineMoves
   readonly audit: Audit
   readonly incidents: Incidents
   /** Queries D1 ACCOUNTS, parses the rows and binds undefined values as null. Every list query must use an index. */
@@ -143,6 +145,19 @@ export interface Recovery {
   export(after: string): Promise<RecoveryPage<ExportedAccount>>
   /** False: another account with this name exists. `region`: where a new meter is created. */
   import(account: ExportedAccount, region: string | null): Promise<Result<boolean, Refusal>>
+}
+
+export interface PipelineMoves {
+  /** The next few pipelines after an id. `failed`: ids whose objects did not respond. */
+  export(after: string): Promise<{
+    readonly done: readonly ExportedPipeline[]
+    readonly failed: readonly string[]
+    readonly next: string | null
+  }>
+  /** The same on gateways with the same KEY_SECRET; null: there is none. */
+  keySecretHash(): Promise<string | null>
+  /** False: another pipeline with this id exists. */
+  import(pipeline: ExportedPipeline): Promise<Result<boolean, Refusal>>
 }
 
 interface ArchiveBackfill {

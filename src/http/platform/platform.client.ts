@@ -29,7 +29,8 @@ import { auditIn } from './audit.store.ts'
 import { checkoutFor } from './checkout.client.ts'
 import { IncidentStore } from './incidents.store.ts'
 import { KeyService } from './key-service.client.ts'
-import { PipelineService } from './pipeline-service.client.ts'
+import { PipelineMover } from './pipeline-moves.client.ts'
+import { type PipelinePorts, PipelineService } from './pipeline-service.client.ts'
 import type { Platform } from './platform-api.ts'
 import { RecoveryService } from './recovery-service.client.ts'
 import { badField } from './refusal.ts'
@@ -72,23 +73,15 @@ export function platformOf(
   }
   const accounts = accountsOf(ports)
   const keys = new KeyService(ports)
-  const refusalOf = (url: string) => urlRefusal(url, settings)
+  const pipelinePorts = pipelinePortsOf({ ...ports, keys }, settings, objects)
   return {
     accounts,
     keys,
     members,
     sessions: sessionsIn(db, now),
     plans: plansOf(ports),
-    pipelines: new PipelineService({
-      ...ports,
-      keys,
-      after,
-      hasSinks: objects.hasJobs,
-      sinkOf: (id) => objects.sink(id),
-      urlRefusal: refusalOf,
-      chains: settings.RPC_CHAINS.filter(({ urls }) => urls.length > 0).map(({ name }) => name),
-      report: (error) => logEvent('pipeline_call_failed', { error }),
-    }),
+    pipelines: new PipelineService(pipelinePorts),
+    moves: new PipelineMover(pipelinePorts),
     checkout: checkoutFor({ env, settings, callersMeter: ports.meterOf, now }),
     billing: billingIn(db, now),
     staff: new StaffStore(db, keySecret),
@@ -121,9 +114,25 @@ export function platformOf(
     millionMicroUsd: settings.MILLION_CREDITS_USD,
     signUpsPerDay: settings.SIGNUP === 'off' ? null : settings.SIGNUP_SETTINGS.perDay,
     hubs: settings.BOOK_HUBS,
-    urlRefusal: refusalOf,
+    urlRefusal: (url) => urlRefusal(url, settings),
     isProxied: settings.TRUST_PROXY,
     now,
+  }
+}
+
+function pipelinePortsOf(
+  ports: Pick<PipelinePorts, 'db' | 'keys' | 'keySecret' | 'nowMs'>,
+  settings: PlatformSettings,
+  objects: Pick<Objects, 'hasJobs'> & { sink(pipeline: string): SinkApi },
+): PipelinePorts {
+  return {
+    ...ports,
+    after,
+    hasSinks: objects.hasJobs,
+    sinkOf: (id) => objects.sink(id),
+    urlRefusal: (url) => urlRefusal(url, settings),
+    chains: settings.RPC_CHAINS.filter(({ urls }) => urls.length > 0).map(({ name }) => name),
+    report: (error) => logEvent('pipeline_call_failed', { error }),
   }
 }
 

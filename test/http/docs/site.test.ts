@@ -232,7 +232,7 @@ describe('the form of a request', () => {
     const without = [
       'makeStreamToken',
       ...['createPipeline', 'changePipeline', 'testPipeline', 'previewPipeline', 'backfillPipeline'],
-      'importAccount',
+      ...['importAccount', 'importPipeline'],
     ]
     expect(tried.filter((each) => !withForm.includes(each)).map(({ id }) => id)).toEqual(without)
     expect(withForm.length).toBeGreaterThan(15)

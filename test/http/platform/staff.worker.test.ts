@@ -62,7 +62,7 @@ describe('roles', () => {
       of('owner')
         .flatMap(({ id, method }) => (method === 'get' ? [id] : []))
         .sort(),
-    ).toEqual(['exportAccounts', 'keyReach', 'listStaff', 'ownHistoryFiles', 'showWebhook'])
+    ).toEqual(['exportAccounts', 'exportPipelines', 'keyReach', 'listStaff', 'ownHistoryFiles', 'showWebhook'])
   })
 })
 

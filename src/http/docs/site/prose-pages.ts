@@ -47,6 +47,7 @@ const ORDER: readonly string[] = [
   'docs/operators/guides/deploy.md',
   'docs/operators/guides/run-on-a-server.md',
   'docs/operators/guides/run-in-a-container.md',
+  'docs/operators/guides/move-to-cloudflare.md',
   'docs/operators/guides/connect-a-node.md',
   'docs/operators/guides/configure-sources.md',
   'docs/operators/guides/choose-a-region.md',

@@ -2,8 +2,8 @@
 
 import * as z from 'zod'
 import { formatCredits } from '../../../core/amount.ts'
-import { AccountId } from '../../../core/ids.ts'
-import type { Result } from '../../../core/result.ts'
+import { AccountId, KeyHash } from '../../../core/ids.ts'
+import { err, type Result } from '../../../core/result.ts'
 import { wholeNumber } from '../../../core/whole-number.ts'
 import { remainingOf } from '../../../metering/account-state.ts'
 import { NewPipeline, PipelineChange } from '../../../pipelines/changes.ts'
@@ -366,6 +366,29 @@ const allPipelines = defineEndpoint({
   },
 })
 
+const setStatusAsOperator = defineEndpoint({
+  id: 'setStatusAsOperator',
+  route: 'PUT /admin/pipelines/{id}',
+  summary: 'Start or pause a pipeline of any account',
+  description:
+    'Its owner may change the status again. Idempotent. A pause takes effect after the current batch. If you get a 503, retry.',
+  role: 'owner',
+  params: PIPELINE_PARAMS,
+  body: { schema: z.strictObject({ status: PIPELINE_FIELDS.status }), optional: false, example: { status: 'paused' } },
+  responses: okResponse(
+    'The status',
+    z.object({ id: PIPELINE_PARAMS.id, status: PIPELINE_FIELDS.status.describe('Desired status') }),
+  ),
+  refusals: [409],
+  handle: async ({ params: { id }, body: { status } }, platform) => {
+    const Row = z.object({ account: AccountId, payer: KeyHash })
+    const [row] = await platform.rows(Row, 'SELECT account, payer FROM pipelines WHERE id = ?1', id)
+    if (row === undefined) return err({ kind: 'not_found', what: 'This pipeline' })
+    const changed = await platform.pipelines.change({ account: row.account, id, keyHash: row.payer }, { status })
+    return changed.ok ? reply(200, { id, status }) : changed
+  },
+})
+
 export const PIPELINES = [
   listPipelines,
   createPipeline,
@@ -377,4 +400,5 @@ export const PIPELINES = [
   removePipeline,
   adoptPipeline,
   allPipelines,
+  setStatusAsOperator,
 ]

@@ -1,8 +1,10 @@
-// Operator endpoints for recovery: compare D1 with the meters, export and import accounts.
+// Operator endpoints for recovery and moves: compare D1 with the meters, export and import accounts and pipelines.
 
 import * as z from 'zod'
 import { ExportedAccount } from '../../../accounts/exported-account.ts'
-import { AccountId } from '../../../core/ids.ts'
+import { AccountId, keyHashOf } from '../../../core/ids.ts'
+import { ExportedPipeline } from '../../../pipelines/exported-pipeline.ts'
+import { DEFAULTS } from '../../../pipelines/pipeline.ts'
 import { defineEndpoint, okResponse, reply } from '../endpoint.ts'
 import { MeterRegion } from '../fields.ts'
 
@@ -117,4 +119,78 @@ const importAccount = defineEndpoint({
   },
 })
 
-export const RECOVERY = [reconcileAccounts, exportAccounts, importAccount]
+const PIPELINE_EXAMPLE: z.infer<typeof ExportedPipeline> = {
+  id: 'pipe_7YwRzDGpQk2mXc4vB9nT1a',
+  account: 'acme',
+  fields: {
+    ...DEFAULTS,
+    name: 'fills',
+    topic: 'fills',
+    execution_start_from: '985148183',
+    destination_type: 'r2',
+    destination_config: { type: 'r2', prefix: 'fills/', format: 'parquet' },
+  },
+  sealed: null,
+  creator: 'a1'.repeat(32),
+  creator_name: 'manager',
+  payer: keyHashOf('a1'.repeat(32)),
+  payer_name: 'manager',
+  payer_root: 'a1'.repeat(32),
+  destination_root: 'a1'.repeat(32),
+  created: 1_785_542_400_000,
+  updated: 1_785_542_400_000,
+  delivered: [{ from: 985_000_000, to: 985_148_182 }],
+  phase: 'paused',
+}
+
+const exportPipelines = defineEndpoint({
+  id: 'exportPipelines',
+  route: 'GET /admin/export/pipelines',
+  summary: 'Export pipelines with the block at which they continue',
+  description:
+    'Exports five pipelines per call. Repeat with `after` = `next` until `next` is null. Backfills are not exported.',
+  role: 'owner',
+  query: z.strictObject({ after: z.string().max(64).optional().describe('Value of `next` from the previous call') }),
+  responses: okResponse(
+    'A page of pipelines',
+    z.object({
+      pipelines: z.array(ExportedPipeline).describe('Pipelines by id'),
+      failed: z.array(z.string()).describe('Pipelines whose worker did not respond: repeat the call'),
+      next: z.string().nullable().describe('Cursor for the next call; null: all pipelines are done'),
+      key_secret_hash: z
+        .string()
+        .nullable()
+        .describe('The same on gateways with the same `KEY_SECRET`; null: this gateway has none'),
+    }),
+    { pipelines: [PIPELINE_EXAMPLE], failed: [], key_secret_hash: 'b2'.repeat(32) },
+  ),
+  handle: async ({ query: { after = '' } }, { moves }) => {
+    const { done, failed, next } = await moves.export(after)
+    return reply(200, { pipelines: done, failed, next, key_secret_hash: await moves.keySecretHash() })
+  },
+})
+
+const importPipeline = defineEndpoint({
+  id: 'importPipeline',
+  route: 'POST /admin/import/pipeline',
+  summary: 'Import an exported pipeline',
+  description:
+    'The pipeline keeps its id and begins at `execution_start_from`. Its account must exist, and `KEY_SECRET` must be that of the other gateway. Idempotent.',
+  role: 'owner',
+  body: { schema: ExportedPipeline, optional: false, maxBytes: IMPORT_MAX_BYTES, example: PIPELINE_EXAMPLE },
+  responses: okResponse(
+    'The pipeline',
+    z.object({
+      id: ExportedPipeline.shape.id,
+      imported: z.boolean().describe('False: another pipeline with this id exists and stays unchanged'),
+    }),
+    { imported: true },
+  ),
+  refusals: [409],
+  handle: async ({ body }, { moves }) => {
+    const imported = await moves.import(body)
+    return imported.ok ? reply(200, { id: body.id, imported: imported.value }) : imported
+  },
+})
+
+export const RECOVERY = [reconcileAccounts, exportAccounts, importAccount, exportPipelines, importPipeline]
