@@ -39,7 +39,8 @@ export function backfillProgram(shell: Shell, meter: ProgressMeter = progressMet
   return program as Command
 }
 
-async function backfill(
+/** Imports what the archive of the gateway lacks. */
+export async function backfill(
   gateway: GatewayClient,
   named: string,
   options: Options,

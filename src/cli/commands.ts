@@ -9,6 +9,8 @@ export const COMMANDS = {
   serve: 'run a gateway in production on this machine',
   backup: 'back up the state folder of "serve", also while it runs',
   restore: 'restore a backup into an empty state folder',
+  export: 'export plans, accounts, pipelines and the archive of a gateway',
+  import: 'import an export into another gateway',
   deploy: 'create a gateway on Cloudflare, or update it',
   feed: 'read the files that a node writes, and send its blocks to a gateway',
   doctor: "check a running gateway, or the parts of a node's host that the options name",

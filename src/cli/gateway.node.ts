@@ -7,6 +7,7 @@ import { err, ok, type Result } from '../core/result.ts'
 import { INVALID_TOKEN_MESSAGE, TOKEN } from '../core/secret.ts'
 import { visible } from '../core/visible.ts'
 import { readRunning, runningFilePath } from './running-file.node.ts'
+import { ADDRESS, readSecrets, SECRETS_FILE } from './secrets-file.node.ts'
 
 interface Target {
   readonly url: string
@@ -27,10 +28,12 @@ const hasAll = (json: unknown, needs: readonly PropertyKey[]) =>
 interface TargetOptions {
   readonly url?: string
   readonly token?: string
+  /** The gateway that was deployed from the current folder. */
+  readonly remote?: true
   readonly state: string
 }
 
-/** The target: `--url` with its token, or `running.json` of `--state`. */
+/** The target: `--url` with its token, the deployed gateway, or `running.json` of `--state`. */
 export function targetOf(
   options: TargetOptions,
   env: Readonly<Record<string, string | undefined>>,
@@ -41,7 +44,7 @@ export function targetOf(
 }
 
 function namedTarget(
-  { url, token, state }: TargetOptions,
+  { url, token, remote, state }: TargetOptions,
   env: Readonly<Record<string, string | undefined>>,
 ): Result<Target, string> {
   const given = token === undefined ? undefined : { token, tokenFrom: 'from --token' }
@@ -52,10 +55,22 @@ function namedTarget(
       ? ok({ url, isOwn: false, token, tokenFrom: 'from ADMIN_TOKEN in the environment' })
       : err('--url needs the admin token of that gateway. Set ADMIN_TOKEN in the environment, or pass --token.')
   }
+  if (remote) return deployedTarget()
   const dev = readRunning(state)
   if (!dev.ok) return dev
   const own = given ?? { token: dev.value.admin_token, tokenFrom: `from ${runningFilePath(state)}` }
   return ok({ url: dev.value.url, isOwn: true, ...own })
+}
+
+function deployedTarget(): Result<Target, string> {
+  const { secrets, fault } = readSecrets('.')
+  if (fault !== null) return err(fault)
+  const { [ADDRESS]: url, ADMIN_TOKEN: token } = secrets ?? {}
+  return url !== undefined && token !== undefined
+    ? ok({ url, token, tokenFrom: `from ${SECRETS_FILE}`, isOwn: false })
+    : err(
+        `--remote: ${SECRETS_FILE} of the current folder names no gateway. Run "npx weir deploy" here, or pass --url.`,
+      )
 }
 
 interface PackedError {

@@ -63,7 +63,7 @@ async function reconcile(gateway: GatewayClient, apply: boolean): Promise<Result
 const failureText = (account: string) => `${account}: failed. See the log of the gateway, then repeat this command.`
 
 /** Prints each page as it arrives, so that a failure loses no other account. */
-async function exportAll(
+export async function exportAll(
   gateway: GatewayClient,
   print: (line: string) => void,
 ): Promise<Result<CommandResult, string>> {
@@ -90,7 +90,7 @@ async function exportAll(
 }
 
 /** Continues after a line that is refused. */
-async function importAll(
+export async function importAll(
   gateway: GatewayClient,
   file: string,
   region: string | undefined,

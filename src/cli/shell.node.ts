@@ -44,6 +44,7 @@ export type CommandAction = <Args extends unknown[]>(
 interface Globals {
   readonly url?: string
   readonly token?: string
+  readonly remote?: true
   readonly state: string
   readonly json?: boolean
 }
@@ -62,7 +63,8 @@ export function gatewayProgram(name: CommandName, examples: readonly string[] = 
       '--token <token>',
       'ADMIN_TOKEN of the gateway; prefer the environment variable, which process lists do not show',
     )
-    .option('--state <dir>', 'state folder of "npx weir demo"', DEFAULT_STATE)
+    .option('--remote', 'the gateway that "npx weir deploy" made from the current folder')
+    .option('--state <dir>', 'state folder of "npx weir demo" or "npx weir serve"', DEFAULT_STATE)
     .option('--json', 'print the response of the gateway as JSON')
   return command
 }

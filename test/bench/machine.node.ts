@@ -31,9 +31,8 @@ export async function machineLines({ quick, say }: Pick<Bench, 'quick' | 'say'>)
   const data = join(folder.path, 'node')
   const devnet = run('devnet', ['--data', data, '--port', '0', '--scale', 'mainnet', '--json'])
   const { url: node } = JSON.parse(await devnet.line((line) => line.startsWith('{'), READY_MS)) as { url: string }
-  Object.assign(process.env, VARIABLES)
   const state = join(folder.path, 'state')
-  const served = await startServe(state, lastingPort(), '--node', node)
+  const served = await startServe(state, lastingPort(), { node, env: VARIABLES })
   const secrets = secretsOf(state)
   const feeder = startFeeder(folder.path, { url: node, data, process: devnet }, served.url, secrets.FEED_TOKEN)
   try {

@@ -6,6 +6,8 @@ import { progressMeter } from '../../src/cli/backfill/progress-meter.node.ts'
 import { backfillProgram } from '../../src/cli/backfill.node.ts'
 import { booksProgram } from '../../src/cli/books.node.ts'
 import { deployProgram } from '../../src/cli/deploy/deploy.node.ts'
+import { exportProgram } from '../../src/cli/export.node.ts'
+import { importProgram } from '../../src/cli/import.node.ts'
 import { keysProgram } from '../../src/cli/keys.node.ts'
 import { payProgram } from '../../src/cli/pay.node.ts'
 import { replayProgram } from '../../src/cli/replay.node.ts'
@@ -24,6 +26,8 @@ const PROGRAMS = [
   backfill,
   deployProgram(NOWHERE, async () => false),
   booksProgram(NOWHERE),
+  exportProgram(NOWHERE),
+  importProgram(NOWHERE),
   payProgram(NOWHERE),
   watchProgram(NOWHERE),
   replayProgram(NOWHERE),

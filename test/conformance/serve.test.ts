@@ -42,7 +42,7 @@ const account = (url: string) => admin<Account>(url, secrets, '/accounts/acme')
 
 beforeAll(async () => {
   devnet = await startDevnet(folder.path)
-  served = await startServe(state, port, '--node', devnet.url)
+  served = await startServe(state, port, { node: devnet.url })
   secrets = secretsOf(state)
   feeder = startFeeder(folder.path, devnet, served.url, secrets.FEED_TOKEN)
   const create = run('keys', ['create', '--account', 'acme', '--credits', '100000', '--state', state])
@@ -71,7 +71,7 @@ it('continues after a kill of everything, and after an update, without losing a 
     // workerd survives the kill of its parent, and has the port and the databases.
     await served.process.end(signal)
     expect(served.process.process.exitCode).toBe(signal === 'SIGTERM' ? 0 : null)
-    served = await startServe(state, port, '--node', devnet.url)
+    served = await startServe(state, port, { node: devnet.url })
     await untilLive(served.url)
     expect((await paidCall(served.url, key)).status).toBe(200)
   }
@@ -104,7 +104,7 @@ describe('a backup under load', () => {
 
     const copy = join(folder.path, 'copy')
     await restore(backups, copy)
-    const other = await startServe(copy, port + 1, '--node', devnet.url)
+    const other = await startServe(copy, port + 1, { node: devnet.url })
     const [own, restored] = await Promise.all([account(served.url), account(other.url)])
     // The backup is older, so it has charged at most as much.
     expect(restored.granted).toBe(own.granted)

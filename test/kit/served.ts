@@ -23,8 +23,15 @@ export interface Served {
   readonly process: Program
 }
 
-export async function startServe(state: string, port: number, ...more: readonly string[]): Promise<Served> {
-  const process = run('serve', ['--state', state, '--port', String(port), '--json', ...more])
+interface ServeOptions {
+  /** URL of its node. */
+  readonly node?: string
+  readonly env?: Record<string, string>
+}
+
+export async function startServe(state: string, port: number, { node, env }: ServeOptions = {}): Promise<Served> {
+  const args = ['--state', state, '--port', String(port), '--json', ...(node === undefined ? [] : ['--node', node])]
+  const process = run('serve', args, env)
   const { url } = JSON.parse(await process.line((line) => line.startsWith('{'))) as { url: string }
   return { url, process }
 }

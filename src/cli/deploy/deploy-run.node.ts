@@ -5,6 +5,15 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Result } from '../../core/result.ts'
+import {
+  ADDRESS,
+  completeSecrets,
+  FIRST_KEY,
+  readSecrets,
+  SECRETS_FILE,
+  type Secrets,
+  writeSecrets,
+} from '../secrets-file.node.ts'
 import { addSetting, parseSettings, readSettings, settingsText, withAdded } from '../settings/settings-file.node.ts'
 import { unknownVariables, type WeirSettings } from '../settings/weir-settings.ts'
 import { ROOT } from '../version.node.ts'
@@ -28,14 +37,6 @@ import type { GradualPlan } from './gradual.ts'
 import { deployLiveGradually } from './live-steps.node.ts'
 import { putSecret } from './put-secret.node.ts'
 import { contradictions, givenAnswer, type Question, questionsFor, type Setting, tomlOf } from './questions.ts'
-import {
-  completeSecrets,
-  FIRST_KEY,
-  readSecrets,
-  SECRETS_FILE,
-  type Secrets,
-  writeSecrets,
-} from './secrets-file.node.ts'
 import { createStores, migrate } from './stores.node.ts'
 import type { Terminal } from './terminal.node.ts'
 import { makeWorkFolder, readTemplates, writeWorkerFile, writeWorkerFiles } from './worker-files.node.ts'
@@ -283,7 +284,9 @@ class Deploy {
     if (address === null)
       return note(`The address of ${name} is unknown. Open its /status once, to create the log and the hubs.`)
     // The log of a build is not the place for a key.
-    const secrets = isTemporary ? null : readSecrets(folder).secrets
+    const kept = isTemporary ? null : readSecrets(folder).secrets
+    const secrets: Secrets | null = kept && { ...kept, [ADDRESS]: address }
+    if (secrets !== null && kept?.[ADDRESS] !== address) writeSecrets(folder, secrets)
     const isNew = scope === 'first' || (secrets !== null && secrets[FIRST_KEY] === undefined)
     if (!isNew) return note(`The gateway answers at ${address}.`)
     note(await firstRequest(address, Number(vars.BOOK_HUBS), readStatus, (ms) => sleep(ms)))

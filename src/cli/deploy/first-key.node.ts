@@ -6,7 +6,7 @@ import type { Responses } from '../../console/responses.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import { ensureAccount } from '../accounts.node.ts'
 import { GatewayClient } from '../gateway.node.ts'
-import { SECRETS_FILE } from './secrets-file.node.ts'
+import { SECRETS_FILE } from '../secrets-file.node.ts'
 
 const ACCOUNT = 'main'
 const LABEL = 'first key'

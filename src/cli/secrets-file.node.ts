@@ -5,12 +5,15 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
-import { writeAtomically } from '../../core/atomic-file.node.ts'
-import { parseJson } from '../../core/json.ts'
+import { writeAtomically } from '../core/atomic-file.node.ts'
+import { parseJson } from '../core/json.ts'
 
 export const SECRETS_FILE = '.secrets.json'
 /** The first API key, in the same file. It is no secret of a Worker. */
 export const FIRST_KEY = 'WEIR_KEY'
+
+/** URL of the gateway, in the same file. */
+export const ADDRESS = 'WEIR_URL'
 
 export type Secrets = Readonly<Record<string, string>>
 
