@@ -19,6 +19,7 @@ import { DatabaseSync } from 'node:sqlite'
 import * as z from 'zod'
 import { writeAtomically } from '../../core/atomic-file.node.ts'
 import { parseJson } from '../../core/json.ts'
+import { lockFile } from './file-lock.node.ts'
 import { freshStart, LaunchError, PROBLEMS } from './messages.ts'
 
 function randomToken(): string {
@@ -66,7 +67,6 @@ export class StateFolder {
   readonly path: string
   /** The remedy for lost state without a copy. */
   readonly remedy: string
-  /** A SQLite lock, which ends with the process that holds it. */
   #claim: DatabaseSync | null = null
 
   constructor(path: string, remedy = freshStart('npx weir demo --reset')) {
@@ -98,13 +98,8 @@ export class StateFolder {
 
   /** Locks the folder until `release` or the end of this process. Throws a LaunchError that names the holder. */
   acquire(patienceMs = ACQUIRE_MS): void {
-    this.#claim = new DatabaseSync(this.pathOf('claim.sqlite'), { timeout: patienceMs })
-    try {
-      this.#claim.exec('BEGIN EXCLUSIVE')
-    } catch {
-      this.release()
-      throw new LaunchError(PROBLEMS.alreadyRuns(this.path, this.readLock()?.launcher))
-    }
+    this.#claim = lockFile(this.pathOf('claim.sqlite'), patienceMs)
+    if (this.#claim === null) throw new LaunchError(PROBLEMS.alreadyRuns(this.path, this.readLock()?.launcher))
   }
 
   /** Whether a launcher holds the lock. */
@@ -220,7 +215,7 @@ export function isDamaged(path: string, schema: z.ZodType): boolean {
 }
 
 /** Null if the file does not exist. */
-function readJson<T>(path: string, schema: z.ZodType<T>): T | 'damaged' | null {
+export function readJson<T>(path: string, schema: z.ZodType<T>): T | 'damaged' | null {
   let text: string
   try {
     text = readFileSync(path, 'utf8')

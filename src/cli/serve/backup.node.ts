@@ -35,10 +35,11 @@ import { ServeFolder } from './serve-folder.node.ts'
 
 const STORES = 'gateway/v3'
 /** Limits and caches are left out, because they need no history. */
-const DATABASES = `${STORES}/{d1,do,kv,r2}/**/*.sqlite`
+const KINDS = ['d1', 'do', 'kv', 'r2']
 /** Small files of a state folder that are part of its backup. */
 const FILES = ['secrets.json', 'folder.json', 'gateway/migrated', 'gateway/key-secret.sha256']
 const MANIFEST = 'manifest.json'
+const PARTIAL = '.partial'
 export const POOL = 'blobs'
 /** Objects can be deleted between the snapshot of their index and the copy. */
 const ATTEMPTS = 3
@@ -50,8 +51,7 @@ export function backupProgram(shell: Shell): AnyCommand {
     .option('--keep <n>', 'delete all but the newest backups', valueParser(wholeNumber(1, 10_000)))
     .action(async (folder, { state, keep }) => {
       try {
-        const { name, manifest, stoppedMs } = await backUp(resolve(state), resolve(folder))
-        if (keep !== undefined) prune(resolve(folder), keep)
+        const { name, manifest, stoppedMs } = await backUp(resolve(state), resolve(folder), keep)
         shell.print(join(folder, name))
         const files = Object.keys(manifest.files).length
         shell.note(
@@ -70,18 +70,35 @@ interface Backup {
   readonly stoppedMs: number
 }
 
-/** Rejects with a LaunchError or a system error. A failed attempt leaves no snapshot. */
-export async function backUp(state: string, folder: string): Promise<Backup> {
+/**
+ * `keep`: number of backups that stay; omitted: all. Rejects with a LaunchError or a system error. A failed attempt leaves no
+ * snapshot.
+ */
+export async function backUp(state: string, folder: string, keep?: number): Promise<Backup> {
   const served = new ServeFolder(state)
   if (served.readMark() === null)
     throw new LaunchError(`${state} is not a state folder of "npx weir serve". Name it with --state.`)
-  mkdirSync(join(folder, POOL), { recursive: true, mode: 0o700 })
-  for (const name of readdirSync(folder)) if (name.endsWith('.partial')) rmSync(join(folder, name), { recursive: true })
+  if (`${folder}/`.startsWith(`${state}/`))
+    throw new LaunchError(
+      `${folder} is in the state folder ${state}. Choose a folder outside, and better on another disk.`,
+    )
+  const lock = served.lockBackups()
+  try {
+    makePool(folder)
+    const backup = await backUpLocked(served, folder)
+    if (keep !== undefined) prune(folder, keep)
+    return backup
+  } finally {
+    lock.close()
+  }
+}
+
+async function backUpLocked(served: ServeFolder, folder: string): Promise<Backup> {
   const isRunning = served.isLocked()
   if (!isRunning) served.acquire()
   try {
     for (let attempt = 1; ; attempt++) {
-      const made = await tryBackup(state, folder, isRunning ? writersOf(served) : [])
+      const made = await tryBackup(served.path, folder, isRunning ? writersOf(served) : [])
       if (made !== null) return made
       if (attempt === ATTEMPTS)
         throw new LaunchError('The archive deletes objects faster than they are copied. Try again.')
@@ -89,6 +106,13 @@ export async function backUp(state: string, folder: string): Promise<Backup> {
   } finally {
     served.release()
   }
+}
+
+/** Creates the folder of all backups, or deletes what an interrupted backup left there. */
+function makePool(folder: string): void {
+  mkdirSync(join(folder, POOL), { recursive: true, mode: 0o700 })
+  const isPartial = (name: string) => name.endsWith(PARTIAL) && SNAPSHOT_NAME.test(name.slice(0, -PARTIAL.length))
+  for (const name of readdirSync(folder).filter(isPartial)) rmSync(join(folder, name), { recursive: true })
 }
 
 /** The processes that write to the databases. */
@@ -103,10 +127,9 @@ function writersOf(served: ServeFolder): number[] {
 
 /** Null if a blob was deleted meanwhile. */
 async function tryBackup(state: string, folder: string, writers: readonly number[]): Promise<Backup | null> {
-  const list = () => globSync(DATABASES, { cwd: state }).map((path) => join(state, path))
-  const { atMs, databases, stoppedMs } = await freezeDatabases(writers, list)
+  const { atMs, databases, stoppedMs } = await freezeDatabases(writers, () => databasesOf(join(state, STORES)))
   const name = snapshotName(atMs)
-  const partial = join(folder, `${name}.partial`)
+  const partial = join(folder, `${name}${PARTIAL}`)
   try {
     const files: Record<string, FileFacts> = {}
     for (const path of FILES.filter((path) => existsSync(join(state, path)))) {
@@ -137,6 +160,14 @@ async function tryBackup(state: string, folder: string, writers: readonly number
     for (const { database } of databases) database.close()
     rmSync(partial, { recursive: true, force: true })
   }
+}
+
+/** Each object and each store has a database in the folder of its class. The gateway is stopped meanwhile, so `**` is too slow. */
+function databasesOf(stores: string): string[] {
+  const namesIn = (folder: string) => (existsSync(folder) ? readdirSync(folder) : [])
+  return KINDS.flatMap((kind) => namesIn(join(stores, kind)).map((name) => join(stores, kind, name))).flatMap(
+    (folder) => namesIn(folder).flatMap((name) => (name.endsWith('.sqlite') ? [join(folder, name)] : [])),
+  )
 }
 
 /** Tables in which the stores of miniflare name their blobs. */

@@ -3,18 +3,13 @@
 
 import * as z from 'zod'
 
-const FolderMark = z.object({
+export const FolderMark = z.object({
   /** The newest version that has used the folder. */
   version: z.string(),
   /** Last time at which the gateway is known to have run, Unix ms. */
   lastMs: z.number(),
 })
 export type FolderMark = z.infer<typeof FolderMark>
-
-export function parseMark(json: unknown): FolderMark | null {
-  const read = FolderMark.safeParse(json)
-  return read.success ? read.data : null
-}
 
 /** Time sync may move a clock a little. */
 const CLOCK_TOLERANCE_MS = 60_000

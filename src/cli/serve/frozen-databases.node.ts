@@ -2,8 +2,11 @@
 // long as it takes to open the snapshots. Invariant: it runs on after a second, even if this process is killed.
 
 import { spawn } from 'node:child_process'
+import { statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { LaunchError } from '../launch/messages.ts'
+import { processInfo } from '../launch/processes.node.ts'
 
 interface FrozenDatabase {
   readonly path: string
@@ -23,22 +26,27 @@ const ATTEMPTS = 20
 const RETRY_MS = 50
 const RESUME_AFTER_S = 1
 
-/** `list` is called while the writers are stopped, because they create databases. Rejects with the error of SQLite. */
+/**
+ * `list` is called again while the writers are stopped, because they create databases. Rejects with the error of SQLite, or
+ * with a LaunchError if the writers ran on before all snapshots were open.
+ */
 export async function freezeDatabases(
   writers: readonly number[],
   list: () => readonly string[],
 ): Promise<FrozenDatabases> {
   for (let attempt = 1; ; attempt++) {
-    const opened: FrozenDatabase[] = []
+    const open = openAhead(list())
     const guard = resumeLater(writers)
     const startMs = performance.now()
     try {
       for (const pid of writers) process.kill(pid, 'SIGSTOP')
       const atMs = Date.now()
-      for (const path of list()) opened.push({ path, database: snapshotOf(path) })
-      return { atMs, databases: opened, stoppedMs: performance.now() - startMs }
+      const databases = list().map((path) => ({ path, database: snapshotOf(path, open) }))
+      if (!writers.every((pid) => processInfo(pid)?.isStopped)) throw new LaunchError(ranOnText(databases.length))
+      closeAll(open, databases)
+      return { atMs, databases, stoppedMs: performance.now() - startMs }
     } catch (error) {
-      for (const { database } of opened) database.close()
+      closeAll(open)
       const isBusy = /busy|locked/i.test((error as Error).message)
       if (!isBusy || attempt === ATTEMPTS) throw error
     } finally {
@@ -54,10 +62,43 @@ function resumeLater(pids: readonly number[]) {
   return spawn('sh', ['-c', pids.length === 0 ? 'exit' : command], { detached: true, stdio: 'ignore' })
 }
 
-/** The first read fixes what the transaction sees. */
-function snapshotOf(path: string): DatabaseSync {
+const ranOnText = (count: number) =>
+  `No backup was made: the gateway ran on before all ${count} databases were read. Try again without another backup at the same time, or stop the gateway first.`
+
+/** Databases by their file, which another one of the same name can replace. */
+type OpenDatabases = Map<string, DatabaseSync>
+const fileKey = (path: string) => `${statSync(path).ino} ${path}`
+
+/** Opening takes a hundred times as long as a snapshot of an open database, so it comes before the stop. */
+function openAhead(paths: readonly string[]): OpenDatabases {
+  const open: OpenDatabases = new Map()
+  for (const path of paths)
+    try {
+      openDatabase(path, open)
+    } catch {
+      // It was deleted or is locked: if it is needed, it is opened during the stop.
+    }
+  return open
+}
+
+function openDatabase(path: string, open: OpenDatabases): DatabaseSync {
   const database = new DatabaseSync(path, { readOnly: true })
-  database.exec('BEGIN')
-  database.prepare('SELECT count(*) FROM sqlite_master').get()
+  open.set(fileKey(path), database)
+  read(database)
   return database
 }
+
+function closeAll(open: OpenDatabases, except: readonly FrozenDatabase[] = []): void {
+  const kept = new Set(except.map(({ database }) => database))
+  for (const database of open.values()) if (!kept.has(database)) database.close()
+}
+
+/** The first read fixes what the transaction sees. */
+function snapshotOf(path: string, open: OpenDatabases): DatabaseSync {
+  const database = open.get(fileKey(path)) ?? openDatabase(path, open)
+  database.exec('BEGIN')
+  read(database)
+  return database
+}
+
+const read = (database: DatabaseSync) => database.prepare('SELECT count(*) FROM sqlite_master').get()

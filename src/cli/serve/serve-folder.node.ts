@@ -1,12 +1,14 @@
 // The state folder of `weir serve`: that of a launch without a demo, with a mark of its version and clock.
 
-import { existsSync, readFileSync } from 'node:fs'
+import { chownSync, existsSync, readFileSync, statSync } from 'node:fs'
+import type { DatabaseSync } from 'node:sqlite'
 import { writeAtomically } from '../../core/atomic-file.node.ts'
 import { parseJson } from '../../core/json.ts'
+import { lockFile } from '../launch/file-lock.node.ts'
 import { LaunchError, PROBLEMS } from '../launch/messages.ts'
-import { checkDatabases, type Secrets, StateFolder } from '../launch/state-folder.node.ts'
+import { checkDatabases, readJson, type Secrets, StateFolder } from '../launch/state-folder.node.ts'
 import { WEIR_VERSION } from '../version.node.ts'
-import { compareVersions, type FolderMark, markFault, parseMark } from './folder-mark.ts'
+import { compareVersions, FolderMark, markFault } from './folder-mark.ts'
 
 const MARK = 'folder.json'
 /** Exists while a backup is being restored. */
@@ -48,12 +50,22 @@ export class ServeFolder extends StateFolder {
     return secrets
   }
 
+  /** Until the result is closed, no other backup can stop and resume the gateway, or delete from the same folder of backups. */
+  lockBackups(): DatabaseSync {
+    const path = this.pathOf('backup.sqlite')
+    const lock = lockFile(path, 0)
+    if (lock === null) throw new LaunchError(`Another backup of ${this.path} is running. Wait until it ends.`)
+    const { uid, gid } = statSync(this.path)
+    // Root may make the first backup, and the owner of the folder the next one.
+    if (process.getuid?.() === 0) chownSync(path, uid, gid)
+    return lock
+  }
+
   /** Null before the first use. Throws a LaunchError if the mark is damaged. */
   readMark(): FolderMark | null {
     const path = this.pathOf(MARK)
-    if (!existsSync(path)) return null
-    const mark = parseMark(parseJson(readFileSync(path, 'utf8')))
-    if (mark === null) throw new LaunchError(`${path} is damaged. Restore it from a backup of this folder.`)
+    const mark = readJson(path, FolderMark)
+    if (mark === 'damaged') throw new LaunchError(`${path} is damaged. Restore it from a backup of this folder.`)
     return mark
   }
 
