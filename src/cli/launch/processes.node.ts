@@ -2,7 +2,7 @@
 // before anything starts, so that a port in use gives one clear message.
 
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -28,17 +28,30 @@ export function processInfo(pid: number): ProcessInfo | null {
   }
 }
 
-function procOf(pid: number): readonly [state: string, ppid: string, pgid: string, command: string] {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+function procOf(
+  pid: number | string,
+  place = '/proc',
+): readonly [state: string, ppid: string, pgid: string, command: string] {
+  const stat = readFileSync(`${place}/${pid}/stat`, 'utf8')
   // The name in parentheses may contain anything; the last one is followed by state, ppid, pgrp, …
   const [state = '', ppid = '', pgid = ''] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return [state, ppid, pgid, readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')]
+  return [state, ppid, pgid, readFileSync(`${place}/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')]
 }
 
 function psOf(pid: number): readonly [state: string, ppid: string, pgid: string, command: string] {
   const text = execFileSync('ps', ['-o', 'stat=,ppid=,pgid=,command=', '-p', String(pid)], { encoding: 'utf8' })
   const [, state = 'X', ppid = '', pgid = '', command = ''] = /^\s*(\S+)\s+(\d+)\s+(\d+)\s+(.*)$/m.exec(text) ?? []
   return [state, ppid, pgid, command]
+}
+
+/** Whether a signal has stopped the process with all its threads, each of which ends its system call first. */
+export function isWhollyStopped(pid: number): boolean {
+  if (process.platform !== 'linux') return processInfo(pid)?.isStopped === true
+  try {
+    return readdirSync(`/proc/${pid}/task`).every((thread) => /^[Tt]/.test(procOf(thread, `/proc/${pid}/task`)[0]))
+  } catch {
+    return false
+  }
 }
 
 /** The first ancestor of this process that is not a shell; under npm that is npm. */

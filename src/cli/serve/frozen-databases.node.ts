@@ -6,7 +6,7 @@ import { statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LaunchError } from '../launch/messages.ts'
-import { processInfo } from '../launch/processes.node.ts'
+import { isWhollyStopped } from '../launch/processes.node.ts'
 
 interface FrozenDatabase {
   readonly path: string
@@ -25,6 +25,9 @@ export interface FrozenDatabases {
 const ATTEMPTS = 20
 const RETRY_MS = 50
 const RESUME_AFTER_S = 1
+const STOP_MS = 500
+const BUSY_TEXT =
+  'No backup was made: the gateway could not be stopped for a moment, because its disk is busy. Try again.'
 
 /**
  * `list` is called again while the writers are stopped, because they create databases. Rejects with the error of SQLite, or
@@ -40,9 +43,10 @@ export async function freezeDatabases(
     const startMs = performance.now()
     try {
       for (const pid of writers) process.kill(pid, 'SIGSTOP')
+      untilStopped(writers)
       const atMs = Date.now()
       const databases = list().map((path) => ({ path, database: snapshotOf(path, open) }))
-      if (!writers.every((pid) => processInfo(pid)?.isStopped)) throw new LaunchError(ranOnText(databases.length))
+      if (!writers.every(isWhollyStopped)) throw new LaunchError(ranOnText(databases.length))
       closeAll(open, databases)
       return { atMs, databases, stoppedMs: performance.now() - startMs }
     } catch (error) {
@@ -55,6 +59,13 @@ export async function freezeDatabases(
     }
     await sleep(RETRY_MS)
   }
+}
+
+/** A thread that syncs a file stops afterwards. Blocks, so that nothing else of this process delays the resumption. */
+function untilStopped(pids: readonly number[]): void {
+  const pause = new Int32Array(new SharedArrayBuffer(4))
+  for (const deadline = performance.now() + STOP_MS; !pids.every(isWhollyStopped); Atomics.wait(pause, 0, 0, 1))
+    if (performance.now() > deadline) throw new LaunchError(BUSY_TEXT)
 }
 
 function resumeLater(pids: readonly number[]) {

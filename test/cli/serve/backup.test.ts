@@ -59,7 +59,7 @@ test('a second backup of the same gateway is refused', async () => {
 async function startWriter(a: string, b: string): Promise<number> {
   const program = `
     import { DatabaseSync } from 'node:sqlite'
-    const databases = ${JSON.stringify([a, b])}.map((path) => new DatabaseSync(path))
+    const databases = ${JSON.stringify([a, b])}.map((path) => new DatabaseSync(path, { timeout: 1000 }))
     for (const one of databases) one.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; CREATE TABLE t (n); INSERT INTO t VALUES (0)')
     console.log('ready')
     const steps = databases.map((one) => one.prepare('UPDATE t SET n = n + 1'))
