@@ -1,7 +1,7 @@
 // A log file of bounded size: `weir.log`, then `weir.log.1` to `weir.log.4`, the newest first. Without one, the log goes to
 // standard error, which systemd and containers keep and rotate themselves.
 
-import { closeSync, fstatSync, openSync, renameSync, writeSync } from 'node:fs'
+import { closeSync, fstatSync, ftruncateSync, openSync, renameSync, writeSync } from 'node:fs'
 import { visible } from '../../core/visible.ts'
 
 const FILES = 5
@@ -13,18 +13,32 @@ export function rotatingLog(path: string, maxBytes: number): WriteLine {
   let file = openSync(path, 'a', 0o600)
   let bytes = fstatSync(file).size
   return (line) => {
-    const text = `${new Date().toISOString()} ${visible(line)}\n`
+    const text = Buffer.from(`${new Date().toISOString()} ${visible(line)}\n`)
     try {
       if (bytes + text.length > maxBytes) {
-        closeSync(file)
-        rotate(path)
-        file = openSync(path, 'a', 0o600)
+        file = nextFile(path, file)
         bytes = 0
       }
       bytes += writeSync(file, text)
     } catch {
       // A full disk must not stop the gateway.
     }
+  }
+}
+
+/**
+ * The old file stays open until there is a new one, because its descriptor could soon be that of a database. In a folder where
+ * files cannot be renamed or created, the old file starts over.
+ */
+function nextFile(path: string, old: number): number {
+  try {
+    rotate(path)
+    const next = openSync(path, 'a', 0o600)
+    closeSync(old)
+    return next
+  } catch {
+    ftruncateSync(old)
+    return old
   }
 }
 
