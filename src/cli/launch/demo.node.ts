@@ -55,6 +55,7 @@ function exitWith(sentence: string): never {
 }
 
 async function demo(args: LaunchArgs, build: Build, command: AnyCommand): Promise<void> {
+  process.umask(0o077)
   const parsed = launchOptions(args, process.env)
   if (!parsed.ok) failUsage(command, parsed.error)
   const options = parsed.value

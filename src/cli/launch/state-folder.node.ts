@@ -82,11 +82,12 @@ export class StateFolder {
     const isOurs = FILES.some((name) => existsSync(this.pathOf(name)))
     const foreign = Object.entries(FOLDERS).find(([name, marks]) => !isOurs && isForeign(this.pathOf(name), marks))
     if (foreign !== undefined) throw new LaunchError(PROBLEMS.foreignFolder(this.pathOf(foreign[0])))
+    const isNew = !existsSync(this.path) || readdirSync(this.path).length === 0
     makeFolder(join(this.path, 'log'))
-    // The mode protects databases and logs, which other programs create. Shared folders such as /tmp, and folders of other
-    // users, keep their mode.
+    // A folder that had content, such as /etc, a shared one such as /tmp, and that of another user keep their mode. There, the
+    // umask of the launcher protects databases and logs.
     const { mode, uid } = statSync(this.path)
-    if ((mode & STICKY) === 0 && uid === process.getuid?.()) chmodSync(this.path, 0o700)
+    if (isNew && (mode & STICKY) === 0 && uid === process.getuid?.()) chmodSync(this.path, 0o700)
     writeAtomically(join(this.path, '.writable'), '')
     rmSync(join(this.path, '.writable'))
   }

@@ -48,6 +48,17 @@ test('the folder is private to its owner, even if it already existed', () => {
   expect(statSync(path).mode & 0o7777).toBe(0o1777)
 })
 
+test('a folder that holds something else, such as /etc, keeps its mode', () => {
+  writeFileSync(join(path, 'passwd'), '')
+  chmodSync(path, 0o755)
+  const folder = new StateFolder(path)
+  folder.prepare()
+  expect(statSync(path).mode & 0o777).toBe(0o755)
+  folder.ensureSecrets()
+  new StateFolder(path).prepare()
+  expect(statSync(path).mode & 0o777).toBe(0o755)
+})
+
 test.runIf(process.getuid?.() === 0)('a folder of somebody else’s, who lets us write there, stays as it is', () => {
   chownSync(path, 12_345, 12_345)
   chmodSync(path, 0o777)
