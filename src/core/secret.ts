@@ -9,6 +9,12 @@ export const TOKEN = /^[\x21-\x7e]+$/
 /** The message for an invalid token, to follow the token's name. */
 export const INVALID_TOKEN_MESSAGE = 'contains a space, a line break or a non-ASCII character. Copy it again'
 
+/** Why nobody could use this secret; null if somebody can. */
+export function secretFault(value: string, least = SECRET_MIN_LENGTH): string | null {
+  if (value.length < least) return `has fewer than ${least} characters`
+  return TOKEN.test(value) ? null : INVALID_TOKEN_MESSAGE
+}
+
 /** Keys, staff tokens and stream tokens with their displayable prefix, webhook secrets, and bearer tokens. */
 const SECRETS = /(cq[tsoe]_[\w-]{8})[\w.-]+|(whsec_)[\w+/=-]+|(\bbearer\s+)(?!cq[tsoe]_)[^\s"',<]{16,}/gi
 

@@ -5,7 +5,7 @@ import type * as z from 'zod'
 import { ArchiveSettings } from '../../archive/archive/archive-settings.ts'
 import { PayerSettings } from '../../billing/x402/settings.ts'
 import { isWithin, ownDomains } from '../../core/egress.ts'
-import { INVALID_TOKEN_MESSAGE, SECRET_MIN_LENGTH, TOKEN } from '../../core/secret.ts'
+import { SECRET_MIN_LENGTH, secretFault } from '../../core/secret.ts'
 import { parseWith } from '../../core/validation-errors.ts'
 import { GatewaySettings, missingDependencies } from '../../http/gateway-settings.ts'
 import { CATALOGUE } from '../../info/queries/catalogue.ts'
@@ -372,10 +372,4 @@ function givenSecrets(given: DeployFacts['given']): Finding[] {
     const why = value === undefined ? null : secretFault(value)
     return why === null ? [] : [error(`${name} from the environment or .secrets.json ${why}.`)]
   })
-}
-
-/** Why nobody could use this secret; null if somebody can. */
-export function secretFault(value: string, least = SECRET_MIN_LENGTH): string | null {
-  if (value.length < least) return `has fewer than ${least} characters`
-  return TOKEN.test(value) ? null : INVALID_TOKEN_MESSAGE
 }

@@ -2,10 +2,9 @@
 // replaced there first.
 
 import { nearestName } from '../../core/nearest.ts'
-import { SECRET_MIN_LENGTH } from '../../core/secret.ts'
+import { SECRET_MIN_LENGTH, secretFault } from '../../core/secret.ts'
 import { readSecrets, writeSecrets } from '../secrets-file.node.ts'
 import type { CloudflareApi } from './cloudflare-api.node.ts'
-import { secretFault } from './deploy-checks.ts'
 import { DeployError } from './deploy-error.ts'
 import type { WorkerFiles } from './effective-file.ts'
 import { secretOwners, WORKER_SECRETS } from './secret-owners.ts'

@@ -51,6 +51,8 @@ export interface GatewayProcessOptions {
   readonly arrange?: (workers: readonly WorkerOptions[]) => readonly WorkerOptions[]
 }
 
+type Variables = Readonly<Record<string, string>>
+
 // wrangler would print which variables and secrets it found.
 process.env.WRANGLER_LOG ??= 'error'
 
@@ -115,14 +117,17 @@ export async function startGatewayProcess(options: GatewayProcessOptions): Promi
   return { url: urls[0] ?? '', urls, dispose }
 }
 
-/** Names of the variables and required secrets that the wrangler files declare. */
-export function declaredVariables(root: string): { readonly gateway: string[]; readonly objects: string[] } {
-  const namesOf = (config: string) => {
+const SECRETS = ['ADMIN_TOKEN', 'FEED_TOKEN', 'KEY_SECRET']
+
+/** The variables that the wrangler files declare, with their defaults. */
+export function declaredVariables(root: string): { readonly gateway: Variables; readonly objects: Variables } {
+  const variablesOf = (config: string) => {
     const { workerOptions } = unstable_getMiniflareWorkerOptions(join(root, config))
-    return Object.keys((workerOptions as V4WorkerOptionsShape).bindings ?? {})
+    const { bindings = {} } = workerOptions as V4WorkerOptionsShape
+    return Object.fromEntries(Object.entries(bindings).filter(([name]) => !SECRETS.includes(name))) as Variables
   }
-  const objects = [...namesOf('wrangler.live.toml'), ...namesOf('wrangler.jobs.toml')]
-  return { gateway: namesOf('wrangler.toml'), objects: [...new Set(objects)] }
+  const objects = { ...variablesOf('wrangler.live.toml'), ...variablesOf('wrangler.jobs.toml') }
+  return { gateway: variablesOf('wrangler.toml'), objects }
 }
 
 /** The options of a Worker from its wrangler file, with the modules of its bundle. */

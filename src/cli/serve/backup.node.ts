@@ -50,6 +50,7 @@ export function backupProgram(shell: Shell): AnyCommand {
     .option('--state <dir>', 'state folder', DEFAULT_STATE)
     .option('--keep <n>', 'delete all but the newest backups', valueParser(wholeNumber(1, 10_000)))
     .action(async (folder, { state, keep }) => {
+      process.umask(0o077)
       try {
         const { name, manifest, stoppedMs } = await backUp(resolve(state), resolve(folder), keep)
         shell.print(join(folder, name))

@@ -17,6 +17,7 @@ export function restoreProgram(shell: Shell): AnyCommand {
     .argument('<backup>', 'folder of one backup, or of all: then the newest is restored')
     .option('--state <dir>', 'state folder, which must be empty', DEFAULT_STATE)
     .action(async (backup, { state }) => {
+      process.umask(0o077)
       try {
         const manifest = await restore(resolve(backup), resolve(state))
         const time = new Date(manifest.atMs).toISOString()

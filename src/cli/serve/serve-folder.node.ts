@@ -1,12 +1,12 @@
 // The state folder of `weir serve`: that of a launch without a demo, with a mark of its version and clock.
 
-import { chownSync, existsSync, readFileSync, statSync } from 'node:fs'
+import { chownSync, existsSync, rmSync, statSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { writeAtomically } from '../../core/atomic-file.node.ts'
-import { parseJson } from '../../core/json.ts'
 import { lockFile } from '../launch/file-lock.node.ts'
 import { LaunchError, PROBLEMS } from '../launch/messages.ts'
 import { checkDatabases, readJson, type Secrets, StateFolder } from '../launch/state-folder.node.ts'
+import { runningFilePath } from '../running-file.node.ts'
 import { WEIR_VERSION } from '../version.node.ts'
 import { compareVersions, FolderMark, markFault } from './folder-mark.ts'
 
@@ -79,13 +79,9 @@ export class ServeFolder extends StateFolder {
     writeAtomically(this.pathOf(name), `${text}\n`)
   }
 
-  /** Ends a normal run. */
+  /** Ends a normal run. It writes nothing, because the disk may be full. */
   end(): void {
-    const path = this.pathOf('running.json')
-    if (existsSync(path)) {
-      const running = parseJson(readFileSync(path, 'utf8'))
-      this.writeFile('running.json', JSON.stringify({ ...(running as object), pids: {} }))
-    }
+    rmSync(runningFilePath(this.path), { force: true })
     this.removeLock()
   }
 }

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from '@commander-js/extra-typings'
 import * as z from 'zod'
 import { type AnyCommand, failUsage, valueParser } from '../../core/command-line.node.ts'
-import { INVALID_TOKEN_MESSAGE, SECRET_MIN_LENGTH, TOKEN } from '../../core/secret.ts'
+import { secretFault } from '../../core/secret.ts'
 import { wholeNumber } from '../../core/whole-number.ts'
 import type { Build } from '../launch/demo.node.ts'
 import { declaredVariables, migrate, startGatewayProcess } from '../launch/gateway-process.node.ts'
@@ -23,7 +23,7 @@ import { ROOT } from '../version.node.ts'
 import { syncArchiveWrites } from './archive-sync.node.ts'
 import { rotatingLog, type WriteLine } from './rotating-log.node.ts'
 import { ServeFolder } from './serve-folder.node.ts'
-import { OPTIONAL_SECRETS, servedVariables } from './variables.ts'
+import { OPTIONAL_SECRETS, servedVariables, variableFaults } from './variables.ts'
 
 const DEFAULT_PORT = 8787
 const LOG_BYTES = 16 * 1024 * 1024
@@ -33,7 +33,9 @@ const CHECK_MS = 2_000
 const MARK_MS = 30_000
 const READY_MS = 60_000
 const SOURCE_SECRET = /^SOURCE_(?!BUDGET$)[A-Z0-9_]{1,56}$/
-const REQUIRED = ['ADMIN_TOKEN', 'FEED_TOKEN', 'KEY_SECRET'] as const
+const TOKENS = ['ADMIN_TOKEN', 'FEED_TOKEN', 'METRICS_TOKEN', 'KEY_SECRET'] as const
+/** A terminal and npm both send the signal of one Ctrl-C. */
+const SAME_SIGNAL_MS = 500
 
 export function serveProgram(shell: Shell, build: Build): AnyCommand {
   const command = addOptions(weirProgram('serve', ['--node http://10.0.0.5:3001', '--state /var/lib/weir --port 80']))
@@ -65,6 +67,9 @@ const addOptions = (command: Command) =>
 type Options = ReturnType<ReturnType<typeof addOptions>['opts']>
 
 async function serve(options: Options, shell: Shell, build: Build, command: AnyCommand): Promise<void> {
+  process.umask(0o077)
+  // A full disk, or a reader of the log that ended, must not stop the gateway.
+  process.stderr.on('error', () => {})
   const wrong = tokenFault(shell.env)
   if (wrong !== null) failUsage(command, wrong)
   const settings = readSettings(process.cwd())
@@ -72,13 +77,21 @@ async function serve(options: Options, shell: Shell, build: Build, command: AnyC
   const folder = new ServeFolder(resolve(options.state))
   try {
     await build()
-    const log = options.log === undefined ? shell.note : rotatingLog(resolve(options.log), LOG_BYTES)
+    const log = options.log === undefined ? shell.note : openLog(resolve(options.log))
     await claim(folder, options, shell)
     await run(folder, { ...options, settings: settings.value }, shell, log)
   } catch (error) {
     folder.release()
     shell.note(errorText(error, folder.path))
     process.exit(1)
+  }
+}
+
+function openLog(path: string): WriteLine {
+  try {
+    return rotatingLog(path, LOG_BYTES)
+  } catch (error) {
+    throw new LaunchError(`The log of --log cannot be written: ${(error as Error).message}.`)
   }
 }
 
@@ -102,13 +115,8 @@ async function run(
   const { ADMIN_TOKEN, FEED_TOKEN, KEY_SECRET, METRICS_TOKEN } = folder.useSecrets(shell.env)
   // wrangler reads required secrets from the environment.
   Object.assign(process.env, { ADMIN_TOKEN, FEED_TOKEN, KEY_SECRET })
-  const names = declaredVariables(ROOT)
-  const unknown = unknownVariables(options.settings, [names.gateway, names.objects].map(asTemplate))
-  if (unknown.length > 0) throw new LaunchError(unknown.join('\n'))
-  const set = Object.fromEntries(Object.keys(options.settings.vars).map((name) => [name, '']))
-  const sources = { settings: variablesFor(options.settings, set), env: shell.env }
+  const { vars, objectVars } = checkedVariables(options, shell.env)
   const secrets = { ...optionalSecrets(shell.env), METRICS_TOKEN }
-  const variables = (declared: readonly string[]) => servedVariables(declared, sources, options.node ?? [])
   const state = folder.pathOf('gateway')
   await migrate({ root: ROOT, state })
   folder.writeMark(shell.now())
@@ -119,8 +127,8 @@ async function run(
     host: options.host,
     port: options.port,
     secrets: { ADMIN_TOKEN, FEED_TOKEN, KEY_SECRET },
-    vars: { ...variables(names.gateway), ...secrets },
-    objectVars: { ...variables(names.objects), ...secrets },
+    vars: { ...vars, ...secrets },
+    objectVars: { ...objectVars, ...secrets },
     log,
   })
   const stop = stopOnSignals(folder, gateway.dispose)
@@ -135,14 +143,24 @@ async function run(
   else shell.note(readyText(url, options))
 }
 
-const asTemplate = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, '']))
+/** The variables of the Workers. Throws a LaunchError for those with which they would not start. */
+function checkedVariables({ settings, node = [] }: Options & { readonly settings: WeirSettings }, env: Shell['env']) {
+  const { gateway, objects } = declaredVariables(ROOT)
+  const set = Object.fromEntries(Object.keys(settings.vars).map((name) => [name, '']))
+  const sources = { settings: variablesFor(settings, set), env }
+  const vars = servedVariables(Object.keys(gateway), sources, node)
+  const objectVars = servedVariables(Object.keys(objects), sources, node)
+  const unknown = unknownVariables(settings, [gateway, objects])
+  const faults = [...unknown, ...variableFaults({ ...gateway, ...vars }, { ...objects, ...objectVars })]
+  if (faults.length > 0) throw new LaunchError(faults.join('\n'))
+  return { vars, objectVars }
+}
 
-/** Rejects a token in the environment that no request could carry. */
+/** Rejects a token in the environment that no request could carry, and the next start could not read. */
 function tokenFault(env: Shell['env']): string | null {
-  const bad = REQUIRED.find((name) => env[name] && (env[name].length < SECRET_MIN_LENGTH || !TOKEN.test(env[name])))
-  return bad === undefined
-    ? null
-    : `${bad} in the environment ${INVALID_TOKEN_MESSAGE}, or has fewer than ${SECRET_MIN_LENGTH} characters`
+  const faults = TOKENS.map((name) => [name, env[name] ? secretFault(env[name]) : null] as const)
+  const [name, fault] = faults.find(([, fault]) => fault !== null) ?? []
+  return name === undefined ? null : `${name} in the environment ${fault}`
 }
 
 function optionalSecrets(env: Shell['env']): Record<string, string> {
@@ -167,7 +185,8 @@ function watchProcess(folder: ServeFolder, shell: Shell, log: WriteLine, stop: (
   let isFull = false
   let markedMs = 0
   const check = () => {
-    if (!existsSync(runningFilePath(folder.path)) && folder.readLock()?.launcher !== process.pid) {
+    const launcher = folder.readLock()?.launcher
+    if (launcher === undefined ? !existsSync(runningFilePath(folder.path)) : launcher !== process.pid) {
       log(`The state folder ${folder.path} was removed or is used by another process. Stopping.`)
       return stop(1)
     }
@@ -190,12 +209,12 @@ function watchProcess(folder: ServeFolder, shell: Shell, log: WriteLine, stop: (
   setInterval(check, CHECK_MS).unref()
 }
 
-/** Ends on a signal. A second signal ends at once. */
+/** Ends on a signal. A later one ends at once. */
 function stopOnSignals(folder: ServeFolder, dispose: () => Promise<void>): (code: number) => void {
-  let isStopping = false
+  let stoppingMs: number | null = null
   const stop = async (code: number) => {
-    if (isStopping) process.exit(1)
-    isStopping = true
+    if (stoppingMs !== null) return performance.now() - stoppingMs < SAME_SIGNAL_MS ? undefined : process.exit(1)
+    stoppingMs = performance.now()
     notifySystemd('STOPPING=1')
     await dispose()
     folder.end()

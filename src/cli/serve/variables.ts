@@ -1,6 +1,21 @@
 // The variables of the Workers under `weir serve`: defaults of the wrangler files, then weir.toml, then the environment. This
 // file is pure.
 
+import type * as z from 'zod'
+import { ArchiveSettings } from '../../archive/archive/archive-settings.ts'
+import { PayerSettings } from '../../billing/x402/settings.ts'
+import { parseWith } from '../../core/validation-errors.ts'
+import { GatewaySettings, missingDependencies } from '../../http/gateway-settings.ts'
+import { RequestLogSettings } from '../../metering/request-log/log-settings.ts'
+import { AlertSettings } from '../../monitor/alert-settings.ts'
+import { SinkSettings } from '../../pipelines/sink/sink-settings.ts'
+
+/** All variables of the live and the jobs Worker. */
+const OBJECT_SETTINGS = AlertSettings.extend(PayerSettings.shape)
+  .extend(RequestLogSettings.shape)
+  .extend(ArchiveSettings.shape)
+  .extend(SinkSettings.shape)
+
 /** Secrets that some settings need, on top of those that sources and nodes name. */
 export const OPTIONAL_SECRETS = [
   'METRICS_TOKEN',
@@ -45,4 +60,17 @@ function nodeVariables(nodes: readonly string[]): Variables {
     ),
     RPC_CHAINS: JSON.stringify([{ name: 'hyperliquid', urls: urls.map((url) => `${url}/evm`) }]),
   }
+}
+
+/** Why a Worker would not start with these variables: one line for each fault. */
+export function variableFaults(gateway: Variables, objects: Variables): string[] {
+  const settings = GatewaySettings.safeParse(gateway)
+  const missing = settings.success ? missingDependencies(settings.data).map((fault) => `${fault}.`) : []
+  return [...new Set([...faultsOf(GatewaySettings, gateway), ...faultsOf(OBJECT_SETTINGS, objects), ...missing])]
+}
+
+function faultsOf(schema: z.ZodObject, variables: Variables): string[] {
+  const parsed = parseWith(schema, variables)
+  if (parsed.ok) return []
+  return parsed.error.map(({ path, message }) => `${message.startsWith(`${path} `) ? '' : `${path} `}${message}.`)
 }

@@ -16,7 +16,11 @@ const HEADING = '# Settings of this gateway: docs/operators/reference/settings.m
 
 /** The settings of a folder, which are all defaults without a file. The error has one line for each fault. */
 export function readSettings(folder: string): Result<WeirSettings, string> {
-  return parseSettings(settingsText(folder))
+  try {
+    return parseSettings(settingsText(folder))
+  } catch (error) {
+    return err(`${FILE} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+  }
 }
 
 /** The file of a folder; empty if there is none. */

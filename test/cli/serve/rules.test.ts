@@ -2,9 +2,11 @@
 
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { declaredVariables } from '../../../src/cli/launch/gateway-process.node.ts'
 import { parseManifest, restoreFault, SNAPSHOT_NAME, snapshotName } from '../../../src/cli/serve/backup-manifest.ts'
 import { compareVersions, markFault } from '../../../src/cli/serve/folder-mark.ts'
-import { servedVariables } from '../../../src/cli/serve/variables.ts'
+import { servedVariables, variableFaults } from '../../../src/cli/serve/variables.ts'
+import { ROOT } from '../../kit/program.ts'
 
 const Version = fc.tuple(fc.nat(30), fc.nat(30), fc.nat(30))
 
@@ -56,4 +58,22 @@ test('a manifest names only files below the folder, and a newer one is refused',
   for (const path of ['../secrets.json', '/etc/passwd', 'a/../../b', 'a/..', '', 'a\\b'])
     expect([path, parseManifest(manifest(path))]).toEqual([path, null])
   expect(snapshotName(0)).toMatch(SNAPSHOT_NAME)
+})
+
+test('a variable with which a Worker would not start is named, with what it must be', () => {
+  const { gateway, objects } = declaredVariables(ROOT)
+  expect(variableFaults(gateway, objects)).toEqual([])
+  expect(Object.keys(gateway)).not.toContain('KEY_SECRET')
+  const faults = variableFaults(
+    { ...gateway, CHECKOUT: 'paypal', BOOK_HUBS: '0' },
+    { ...objects, BOOK_HUBS: '0', ARCHIVE_KEEP_MB: 'all' },
+  )
+  expect(faults).toEqual([
+    expect.stringMatching(/^BOOK_HUBS must be a whole number from 1 to 64\.$/),
+    expect.stringMatching(/^CHECKOUT must be "off", "manual" or "stripe"\.$/),
+    expect.stringMatching(/^ARCHIVE_KEEP_MB must be /),
+  ])
+  expect(variableFaults({ ...gateway, CHECKOUT: 'stripe' }, objects)).toEqual([
+    'PUBLIC_URL: required when CHECKOUT is "stripe".',
+  ])
 })
