@@ -105,7 +105,7 @@ export async function startGatewayProcess(options: GatewayProcessOptions): Promi
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({
       workers: [...arranged],
-      ...commonOptions(options.state),
+      ...commonOptions(options.state, options.log),
       ...(options.inspectorPort === undefined ? {} : { inspectorPort: options.inspectorPort }),
       handleStructuredLogs: ({ level, message }) => log(`${level} ${message}`),
     }),

@@ -2,15 +2,35 @@
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
 import { Log, LogLevel } from 'miniflare'
 
-export function commonOptions(state: string) {
+export type WriteLine = (line: string) => void
+
+const toStandardError: WriteLine = (line) => void process.stderr.write(`${line}\n`)
+
+/** Miniflare prints to standard output, which is for results, and may be closed by its reader. */
+class LineLog extends Log {
+  readonly #write: WriteLine
+
+  constructor(write: WriteLine) {
+    super(LogLevel.WARN)
+    this.#write = write
+  }
+
+  protected override log(message: string): void {
+    this.#write(stripVTControlCharacters(message))
+  }
+}
+
+/** `write` receives the lines of miniflare's own log. Default: standard error. */
+export function commonOptions(state: string, write = toStandardError) {
   return {
     // wrangler appends `v3` to --persist-to, so its d1 and kv commands use the same data.
     resourcePersistencePath: join(state, 'v3'),
     cf: false,
     telemetry: { enabled: false },
-    log: new Log(LogLevel.WARN),
+    log: new LineLog(write),
   } as const
 }
 

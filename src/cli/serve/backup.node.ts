@@ -209,13 +209,13 @@ async function copyBlob(from: string, to: string, known: FileFacts | undefined):
   return factsOf(to)
 }
 
-function copyDurably(from: string, to: string): void {
+export function copyDurably(from: string, to: string): void {
   mkdirSync(dirname(to), { recursive: true, mode: 0o700 })
   copyFileSync(from, to, constants.COPYFILE_FICLONE)
   syncFile(to)
 }
 
-function syncFile(path: string): void {
+export function syncFile(path: string): void {
   const file = openSync(path, 'r')
   try {
     fsyncSync(file)

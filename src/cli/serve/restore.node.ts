@@ -1,14 +1,14 @@
 // `weir restore SNAPSHOT`: puts a backup into an empty state folder. Invariants: every file is verified before the first is
 // written; `weir serve` refuses a folder whose restore did not finish.
 
-import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { AnyCommand } from '../../core/command-line.node.ts'
 import { LaunchError } from '../launch/messages.ts'
 import { DEFAULT_STATE } from '../running-file.node.ts'
 import { type Shell, weirProgram } from '../shell.node.ts'
 import { WEIR_VERSION } from '../version.node.ts'
-import { factsOf, POOL, readManifest, snapshotsOf } from './backup.node.ts'
+import { copyDurably, factsOf, POOL, readManifest, snapshotsOf, syncFile } from './backup.node.ts'
 import { type BackupManifest, type FileFacts, restoreFault } from './backup-manifest.ts'
 import { RESTORING } from './serve-folder.node.ts'
 
@@ -47,8 +47,10 @@ export async function restore(backup: string, state: string): Promise<BackupMani
   for (const [path, facts] of Object.entries(manifest.files)) await verify(join(snapshot, path), facts)
   for (const [path, facts] of Object.entries(manifest.blobs)) await verify(join(pool, path), facts)
   claimEmpty(state)
-  for (const path of Object.keys(manifest.files)) copy(join(snapshot, path), join(state, path))
-  for (const path of Object.keys(manifest.blobs)) copy(join(pool, path), join(state, path))
+  for (const path of Object.keys(manifest.files)) copyDurably(join(snapshot, path), join(state, path))
+  for (const path of Object.keys(manifest.blobs)) copyDurably(join(pool, path), join(state, path))
+  // A power cut must not keep this file's removal and lose another's content.
+  syncFile(state)
   rmSync(join(state, RESTORING))
   return manifest
 }
@@ -61,17 +63,15 @@ async function verify(path: string, { bytes, sha256 }: FileFacts): Promise<void>
   )
 }
 
-/** A folder that an interrupted restore left is emptied. */
+/** What an interrupted restore left is deleted, with the files of a start that was refused for it. */
 function claimEmpty(state: string): void {
-  const names = existsSync(state) ? readdirSync(state) : []
-  if (names.includes(RESTORING)) for (const name of names) rmSync(join(state, name), { recursive: true })
-  else if (names.some((name) => name !== 'lost+found'))
+  const names = existsSync(state) ? readdirSync(state).filter((name) => name !== 'lost+found') : []
+  if (names.includes(RESTORING) && names.every((name) => RESTORED.test(name)))
+    for (const name of names) rmSync(join(state, name), { recursive: true })
+  else if (names.length > 0)
     throw new LaunchError(`${state} is not empty. Choose a new folder with --state, or move the old one away.`)
   mkdirSync(state, { recursive: true, mode: 0o700 })
-  writeFileSync(join(state, RESTORING), '')
+  writeFileSync(join(state, RESTORING), '', { flush: true })
 }
 
-function copy(from: string, to: string): void {
-  mkdirSync(dirname(to), { recursive: true, mode: 0o700 })
-  copyFileSync(from, to)
-}
+const RESTORED = new RegExp(`^(?:${RESTORING}|secrets\\.json|folder\\.json|gateway|log|claim\\.sqlite(?:-journal)?)$`)

@@ -3,10 +3,9 @@
 
 import { closeSync, fstatSync, ftruncateSync, openSync, renameSync, writeSync } from 'node:fs'
 import { visible } from '../../core/visible.ts'
+import type { WriteLine } from '../launch/miniflare-options.node.ts'
 
 const FILES = 5
-
-export type WriteLine = (line: string) => void
 
 /** Throws the system error if the file cannot be opened. A line that cannot be written is lost. */
 export function rotatingLog(path: string, maxBytes: number): WriteLine {

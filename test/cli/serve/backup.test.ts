@@ -41,6 +41,19 @@ test('a backup deletes only what an interrupted backup left, and keeps as many a
   copy.close()
 })
 
+test('an interrupted restore starts over, and deletes nothing else', async () => {
+  await backUp(state, backups())
+  const copy = join(path, 'copy')
+  await restore(backups(), copy)
+  writeFileSync(join(copy, 'restoring'), '')
+  await restore(backups(), copy)
+  expect(readdirSync(copy).sort()).toEqual(['folder.json', 'gateway'])
+  writeFileSync(join(copy, 'restoring'), '')
+  writeFileSync(join(copy, 'thesis.tex'), '')
+  await expect(restore(backups(), copy)).rejects.toThrow(/is not empty/)
+  expect(readdirSync(copy)).toContain('thesis.tex')
+})
+
 test('a folder of backups in the state folder is refused, and nothing is created', async () => {
   for (const folder of [state, join(state, 'gateway/v3/d1/backups')])
     await expect(backUp(state, folder)).rejects.toThrow(/is in the state folder .* Choose a folder outside/)
