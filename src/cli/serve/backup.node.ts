@@ -122,7 +122,10 @@ function writersOf(served: ServeFolder): number[] {
     name.startsWith('workerd') ? [pid] : [],
   )
   const alive = pids.filter((pid) => processInfo(pid)?.command.includes('workerd'))
-  if (alive.length === 0) throw new LaunchError('The gateway is just starting or ending. Try again in some seconds.')
+  if (alive.length === 0)
+    throw new LaunchError(
+      'The gateway is just starting or ending, or runs in another container. Try again in some seconds, or in its container.',
+    )
   return alive
 }
 
