@@ -63,7 +63,7 @@ async function verify(path: string, { bytes, sha256 }: FileFacts): Promise<void>
   )
 }
 
-/** What an interrupted restore left is deleted, with the files of a start that was refused for it. */
+/** Deletes the files of an interrupted restore, and those of a start that was refused because of it. */
 function claimEmpty(state: string): void {
   const names = existsSync(state) ? readdirSync(state).filter((name) => name !== 'lost+found') : []
   if (names.includes(RESTORING) && names.every((name) => RESTORED.test(name)))
