@@ -147,7 +147,10 @@ it('continues on the other gateway, without a lost or doubled row', { timeout: 2
   await until(async () => (await archiveOf(url, own)).before !== null, 'no archive', { withinMs: 100_000 })
   const before = deliveries.length
   const imported = await weir('import', moved, '--state', place('to'))
-  expect(imported).toEqual({ code: 0, said: expect.stringMatching(/imported 1 accounts\nArchived .*\nimported 1 pipelines/) })
+  expect(imported).toEqual({
+    code: 0,
+    said: expect.stringMatching(/imported 1 accounts\nArchived .*\nimported 1 pipelines/),
+  })
   await until(() => deliveries.length > before + 2, 'the pipeline did not continue', { withinMs: 60_000 })
 
   expect((await paidCall(url, key)).status).toBe(200)
