@@ -51,10 +51,17 @@ export function exportProgram(shell: Shell): Command {
         const { url, remote, state } = program.opts() as { url?: string; remote?: true; state: string }
         const local = url === undefined && remote === undefined ? resolve(state) : null
         const options = { stop, resume, archive, state: local }
-        return resume ? resumeAll(gateway, resolve(folder)) : exportTo(gateway, resolve(folder), options, shell)
+        const run = resume ? resumeAll(gateway, resolve(folder)) : exportTo(gateway, resolve(folder), options, shell)
+        return run.catch(diskError)
       }),
     )
   return program as Command
+}
+
+/** An error of the file system, such as a full disk, as a sentence. */
+function diskError(error: Error): Result<never, string> {
+  if (!('code' in error)) throw error
+  return err(`The export is not complete: ${error.message}.`)
 }
 
 async function exportTo(

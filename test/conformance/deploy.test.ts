@@ -189,10 +189,10 @@ describe('the template of the button', () => {
       expect(uploads.map(has('SINK'))).toEqual([false, false, true, true, true, true])
       expect(uploads.map(has('RELAY'))).toEqual([false, true, true, true, true, true])
       expect(cloudflare.pages).toEqual(expect.arrayContaining(['/console.html', '/live.html']))
-      const { WEIR_KEY, ...sent } = secrets
+      const { WEIR_KEY, WEIR_URL, ...sent } = secrets
       expect(textsOf(uploads[3], 'secret_text')).toEqual(sent)
       expect(sent).toEqual({ ADMIN_TOKEN: expect.any(String), FEED_TOKEN, KEY_SECRET: expect.any(String) })
-      expect(out.trim()).toBe(WEIR_KEY)
+      expect([out.trim(), WEIR]).toEqual([WEIR_KEY, WEIR_URL])
       // Neither what was generated nor what was given is shown.
       expect(Object.values(sent).filter((secret) => secret.length < 32 || said.includes(secret))).toEqual([])
       expect(sent.ADMIN_TOKEN).not.toBe(sent.KEY_SECRET)
@@ -359,11 +359,11 @@ describe('a gateway', () => {
       expect(cloudflare.stores).toEqual(ALL_STORES)
       expect(operator.settings.match(/^(?:accounts|usage|history|keys) = .*$/gm)).toEqual(ids)
       expect(applied(cloudflare)).toEqual(ALL_MIGRATIONS)
-      const { WEIR_KEY, ...sent } = operator.secrets
+      const { WEIR_KEY, WEIR_URL, ...sent } = operator.secrets
       expect([sent, sent.FEED_TOKEN]).toEqual([kept, FEED_TOKEN])
       expect(textsOf(cloudflare.current('weir'), 'secret_text')).toEqual(sent)
       expect((await operator.keys()).filter(({ revoked }) => revoked === null)).toHaveLength(1)
-      expect(WEIR_KEY).toMatch(/^cqt_\w+$/)
+      expect([WEIR_KEY, WEIR_URL]).toEqual([expect.stringMatching(/^cqt_\w+$/), WEIR])
       expect(
         ['weir-live', 'weir-jobs'].map((name) =>
           cloudflare.current(name)?.bindings.some(({ name: one }) => one === 'GATEWAY'),
