@@ -67,10 +67,10 @@ afterAll(async () => {
   folder.remove()
 })
 
-/** Runs `weir` to its end. */
+/** Runs `weir` to its end, in the folder of a deployment. */
 function weir(...args: readonly string[]): Promise<{ readonly code: number; readonly said: string }> {
   return new Promise((resolve) =>
-    execFile(process.execPath, [MAIN, ...args], (error, stdout, stderr) =>
+    execFile(process.execPath, [MAIN, ...args], { cwd: folder.path }, (error, stdout, stderr) =>
       resolve({ code: error === null ? 0 : Number(error.code), said: stdout + stderr }),
     ),
   )
@@ -167,7 +167,8 @@ it('continues on the other gateway, without a lost or doubled row', { timeout: 2
   const archived = (await archiveOf(source.url, secrets)).from
   expect((await archiveOf(url, own)).from?.height).toBe(archived?.height)
 
-  const again = await weir('import', moved, '--state', place('to'))
+  writeFileSync(place('.secrets.json'), JSON.stringify({ WEIR_URL: url, ADMIN_TOKEN: own.ADMIN_TOKEN }))
+  const again = await weir('import', moved, '--remote')
   expect(again).toEqual({ code: 0, said: expect.stringMatching(/all plans are as exported/) })
   const ranges = deliveries.map(({ from, to }) => ({ from, to }))
   expect(ranges.every(({ from }, at) => at === 0 || from > (ranges[at - 1]?.to ?? 0))).toBe(true)
@@ -195,6 +196,12 @@ it.each<[string, (folder: string) => void, RegExp]>([
   cpSync(moved, spoiled, { recursive: true })
   spoil(spoiled)
   expect(await weir('import', spoiled, '--state', place('to'))).toEqual({ code: 1, said: expect.stringMatching(words) })
+})
+
+it('names what a folder without a deployment lacks', async () => {
+  rmSync(place('.secrets.json'))
+  const said = expect.stringMatching(/\.secrets\.json .* names no gateway\. Run "npx weir deploy" here, or pass --url/)
+  expect(await weir('import', moved, '--remote')).toEqual({ code: 1, said })
 })
 
 it('starts the pipelines of the old gateway again', async () => {
