@@ -167,7 +167,10 @@ const MAX_RETRY_WAIT_MS = 30_000
 export function createClient(options: ClientOptions): WeirClient {
   const { url, key = options.token, fetch: fetchOption = fetch, signal, onState, onNotice } = options
   if (!key) throw new TypeError('createClient: key or token is required')
-  if (!/^https?:\/\//.test(url)) throw new TypeError('createClient: url must start with http:// or https://')
+  if (!isGatewayUrl(url))
+    throw new TypeError(
+      `createClient: url must be a URL such as https://weir.example.com, without a query or fragment: ${JSON.stringify(url)}`,
+    )
   const endpoint = { url, key }
   // Wrapped, because platforms reject a call of their `fetch` with a different `this`.
   const runtime = webRuntime({
@@ -226,6 +229,10 @@ export function createClient(options: ClientOptions): WeirClient {
     [INTERNALS]: { handles, runtime, endpoint, connected } satisfies ClientInternals,
   }
   return client as WeirClient
+}
+
+function isGatewayUrl(url: string): boolean {
+  return /^https?:\/\/[^?#\s]+$/.test(url) && URL.canParse(url)
 }
 
 /** Checked when a stream is opened, because info requests need no WebSocket. */

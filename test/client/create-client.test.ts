@@ -393,6 +393,10 @@ test('requires a key and a gateway URL', () => {
   const options = { fetch: fakeFetch(() => undefined).fetch, WebSocket: FakeWebSocket }
   expect(() => createClient({ ...options, url: 'http://one' })).toThrow(TypeError)
   expect(() => createClient({ ...options, url: 'one', key: 'k' })).toThrow(TypeError)
+  for (const host of ['', '/', 'a b', 'h:99999', '[::1', 'h#f', 'h?x'])
+    expect(() => createClient({ ...options, url: `http://${host}`, key: 'k' })).toThrow(
+      /^createClient: url must be a URL/,
+    )
   createClient({ ...options, url: 'http://one', token: 't' })
 })
 

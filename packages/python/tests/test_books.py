@@ -40,6 +40,14 @@ class Books(unittest.TestCase):
         self.assertEqual((book.step, book.why), ("in step", ""))
         return book
 
+    def test_fetches_again_after_an_invalid_snapshot(self):
+        good = snapshot(1, [level("1")])
+        invalid = [{}, [], {**good, "height": "1"}, {**good, "levels": []}, {**good, "levels": [[level("NaN")], []]}]
+        for snapshot_ in invalid:
+            self.assertEqual(self.follower.seed(self.fetch(), snapshot_), [])
+        (book,) = self.follower.seed(self.fetch(), good)
+        self.assertEqual(book.step, "in step")
+
     def test_orders_prices_exactly(self):
         near = ["0.30000000000000000001", "0.3", "0.29999999999999999999", "12345678901234567890123456789.5"]
         book = self.seeded(*map(level, near))

@@ -51,6 +51,35 @@ def pages_of(reply, type, **fields):
 
 
 class Requests(unittest.TestCase):
+    def test_rejects_urls_of_no_gateway_without_showing_the_key(self):
+        hosts = ("", "/", "a b", "h:99999", "[::1", "h#f", "h?x")
+        for url in ("", "ws://h", *(f"http://{host}" for host in hosts)):
+            for create in (weir.Client, weir.AsyncClient):
+                with self.assertRaisesRegex(ValueError, "^url: .* must be a URL such as https") as caught:
+                    create(url, "the-key")
+                self.assertNotIn("the-key", str(caught.exception))
+
+    def test_reads_responses_of_no_gateway(self):
+        replies = {
+            "deep": (200, {}, b"[" * 200_000),
+            "binary": (200, {}, b"\xff"),
+            "code": (429, {"retry-after": "\u00b2"}, {"code": "rate_limited", "msg": {"a": 1}}),
+        }
+        with Server(lambda request: replies[request["type"]]) as server:
+            with weir.Client(server.url, "k", retries=0) as client:
+                for type, code in (("deep", "unreadable"), ("binary", "unreadable"), ("code", "rate_limited")):
+                    with self.assertRaises(weir.WeirError) as caught:
+                        client.info(type)
+                    self.assertEqual(caught.exception.code, code)
+        head = {"x-block-height": "abc", "age": "1.5"}
+        with Server(lambda _: (200, head, {})) as server, weir.Client(server.url, "k") as client:
+            self.assertEqual(client.info("meta"), weir.Answer({}))
+
+    def test_rejects_pages_whose_rows_have_no_time(self):
+        for row in (1, {"time": "x"}, {}):
+            with self.assertRaisesRegex(weir.WeirError, "a row has no time"):
+                pages_of(lambda _: (200, {}, [row]), "fundingHistory", coin="BTC")
+
     def test_has_the_cost_and_position_of_an_answer(self):
         head = {"x-credits-cost": "1", "x-credits-remaining": "9.5", "x-block-height": "7", "age": "2"}
         with Server(lambda _: (200, {**head, "x-request-id": "r"}, {"BTC": "1"})) as server:

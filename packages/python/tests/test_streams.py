@@ -3,6 +3,7 @@
 import asyncio
 import datetime
 import gc
+import json
 import signal
 import threading
 import time
@@ -44,6 +45,42 @@ class AsyncStreams(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(notices, [("reads late", "late"), ("too late", "too_late")])
         self.assertEqual(first, trades(1))
         self.assertEqual([one.get("fromBlock") for one in gateway.subscribes], [None, 71])
+
+    async def test_an_invalid_frame_is_a_gap_after_which_the_stream_continues(self):
+        updates = {"epoch": "e", "block_height": 2, "time": 1}
+        change = {"coin": "BTC", "seq": 2, "prev_seq": 1, "levels": [[{"px": "x", "sz": "1", "n": 1}], []]}
+        for invalid in (
+            "x",
+            "[" * 200_000,
+            {"channel": "pong", "block_height": "7"},
+            {"channel": "error"},
+            {"channel": "error", "code": "gap", "data": {}},
+            {"channel": "notification", "data": "x"},
+            {"channel": "replay", "data": {}},
+            {"channel": "l2BookDiff2"},
+            {"channel": "l2BookDiff2", "data": {"Updates": {**updates, "book_diffs": [change]}}},
+        ):
+
+            async def script(gateway, socket, message, invalid=invalid):
+                await acknowledge(socket, message)
+                if len(gateway.subscribes) == 1:
+                    await socket.send(invalid if isinstance(invalid, str) else json.dumps(invalid))
+                else:
+                    await send(socket, trades(1))
+
+            with Gateway(script) as gateway:
+                async with weir.AsyncClient(gateway.url, "k") as client, client.stream("trades", coin="BTC") as frames:
+                    gap, frame = [await frames.__anext__() for _ in range(2)]
+            self.assertIsInstance(gap, weir.Gap)
+            self.assertEqual(frame, trades(1))
+
+    async def test_logs_of_sockets_do_not_show_the_key(self):
+        with Gateway(three_trades) as gateway, self.assertLogs(level="DEBUG") as logs:
+            async with weir.AsyncClient(gateway.url, "the-key") as client, client.stream("trades") as frames:
+                await frames.__anext__()
+        self.assertIn("GET /ws?key=… HTTP/1.1", "\n".join(logs.output))
+        sent = [line for line in logs.output if "websockets.server" not in line]
+        self.assertNotIn("the-key", "\n".join(sent))
 
     async def test_repeated_events_come_once_after_a_reconnect(self):
         async def script(gateway, socket, message):

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Mapping
 from typing import Any
 
 from ._dataframe import to_df
 from ._errors import BY_STATUS, TRANSIENT, WeirError, backoff_s
+from ._shapes import read_json
+
+# A longer `Retry-After` is shortened to a day.
+_RETRY_AFTER_MAX_S = 86_400.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,27 +39,29 @@ class Answer:
         return to_df(self.data, backend=backend, floats=floats)
 
 
-def read_answer(status: int, headers: Mapping[str, str], text: str) -> Answer:
+def read_answer(status: int, headers: Mapping[str, str], body: bytes) -> Answer:
     """Interprets an HTTP response.
 
     Raises:
         WeirError: if the response is an error or has no JSON.
     """
     request_id = headers.get("x-request-id")
-    after = headers.get("retry-after", "")
-    retry_after = float(after) if after.isdigit() else None
+
+    def number(name: str) -> int | None:
+        text = headers.get(name, "")
+        return int(text) if text.isascii() and text.isdigit() and len(text) < 20 else None
+
+    after = number("retry-after")
+    retry_after = None if after is None else min(float(after), _RETRY_AFTER_MAX_S)
     try:
-        data = json.loads(text)
+        data = read_json(body)
     except ValueError:
         code = BY_STATUS.get(status, "unreadable")
         raise WeirError(code, f"HTTP {status} without JSON", status, retry_after, request_id) from None
     if status != 200:
         known: dict[str, Any] = data if isinstance(data, dict) else {}
         code = str(known.get("code") or BY_STATUS.get(status, "unreadable"))
-        raise WeirError(code, known.get("msg") or f"HTTP {status}", status, retry_after, request_id)
-
-    def number(name: str) -> int | None:
-        return int(headers[name]) if name in headers else None
+        raise WeirError(code, str(known.get("msg") or f"HTTP {status}"), status, retry_after, request_id)
 
     return Answer(
         data,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 import urllib.parse
 import weakref
@@ -20,8 +21,9 @@ from ._book import Book
 from ._books import MAX_FETCHES, BookFollower, Fetch
 from ._errors import FINAL, WeirError, backoff_s
 from ._history import Pager
+from ._shapes import Frame
 from ._socket import open_link, status_of
-from ._subscription import Frame, Gap, Live, Notify, ReplayState, SubscriptionState, span_of
+from ._subscription import Gap, Live, Notify, ReplayState, SubscriptionState, span_of
 
 # A socket that lasted this long was no failed attempt.
 STEADY_S = 5.0
@@ -64,8 +66,8 @@ class AsyncClient:
         max_retry_wait_s: float = 30,
         on_notice: Notify | None = None,
     ) -> None:
-        if not url.startswith(("http://", "https://")):
-            raise ValueError(f"url: {url!r} must start with http:// or https://")
+        if not _is_gateway_url(url):
+            raise ValueError(f"url: {url!r} must be a URL such as https://weir.example.com, without query or fragment")
         if not key:
             raise ValueError("key: an API key is required")
         self._url = url.rstrip("/")
@@ -172,7 +174,7 @@ class AsyncClient:
             raise WeirError("timeout", str(error) or "no response in time") from error
         except httpx.HTTPError as error:
             raise WeirError("network", str(error) or type(error).__name__) from error
-        return read_answer(reply.status_code, reply.headers, reply.text)
+        return read_answer(reply.status_code, reply.headers, reply.content)
 
     async def _pages(self, pager: Pager) -> AsyncGenerator[Answer, None]:
         while pager.request is not None:
@@ -291,6 +293,16 @@ class AsyncClient:
                 await steps.put(partial(follower.fail, fetch, error))
             else:
                 await steps.put(partial(follower.seed, fetch, answer.data))
+
+
+def _is_gateway_url(url: str) -> bool:
+    try:
+        parts = urllib.parse.urlsplit(url)
+        has_port = parts.port != 0
+    except ValueError:
+        return False
+    is_complete = parts.scheme in ("http", "https") and bool(parts.hostname) and has_port
+    return is_complete and re.search(r"[?#\s]", url) is None
 
 
 def _throw(error: Exception) -> list[Book]:

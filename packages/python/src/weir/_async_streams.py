@@ -10,7 +10,8 @@ from typing import Any, Dict, Generic, TypeVar, Union
 from ._answer import Answer
 from ._dataframe import to_df
 from ._socket import Link
-from ._subscription import Frame, Gap, ReplayState, SubscriptionState, start_of
+from ._shapes import Frame
+from ._subscription import Gap, ReplayState, SubscriptionState, start_of
 
 T = TypeVar("T")
 Item = Union[Dict[str, Any], Gap]

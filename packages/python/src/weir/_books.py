@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 from ._book import Batch, Book
 from ._errors import TRANSIENT, WeirError, backoff_s
-from ._subscription import Event, Frame, Gap, Live
+from ._shapes import Frame, is_snapshot
+from ._subscription import Event, Gap, Live
 
 # Maximum number of concurrent snapshot requests.
 MAX_FETCHES = 4
@@ -66,13 +67,16 @@ class BookFollower:
             self._books[fetch.coin]._start_fetch()
         return []
 
-    def seed(self, fetch: Fetch, snapshot: dict[str, Any] | None) -> list[Book]:
-        """A snapshot arrived. None: the gateway has no book of the coin."""
+    def seed(self, fetch: Fetch, snapshot: Any) -> list[Book]:
+        """A snapshot arrived. None: the gateway has no book of the coin. An invalid one is requested again."""
         if not self.is_current(fetch):
             return []
         book = self._books[fetch.coin]
         if snapshot is None:
             return self._miss(book)
+        if not is_snapshot(snapshot):
+            self._retry(book.coin, 0)
+            return []
         outcome = book._seed(snapshot)
         if outcome == "in step":
             del self._attempts[book.coin]

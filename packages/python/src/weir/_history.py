@@ -117,9 +117,12 @@ class Pager:
         self.request = {**self._fields, **more}
 
     def _time_of(self, row: Any) -> Any:
+        value = row
         for name in self._paging.time:
-            row = row[name]
-        return row
+            value = value.get(name) if isinstance(value, dict) else None
+        if type(value) is not int:
+            raise WeirError("unreadable", f"{self.type}: a row has no time")
+        return value
 
 
 def _identity(row: Any) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import logging
+import re
 import time
 from collections.abc import AsyncIterator
 from typing import Any
@@ -12,7 +14,7 @@ from typing import Any
 import websockets
 import websockets.exceptions
 
-from ._subscription import Frame, read_frame
+from ._shapes import Frame, read_frame
 
 PING_EVERY_S = 10.0
 # The client confirms that it has read its data after this many characters.
@@ -22,6 +24,18 @@ SILENT_S = 25.0
 # A dead peer does not answer a close frame, so the client waits only this long.
 CLOSE_S = 0.5
 MAX_FRAME_BYTES = 32 << 20
+
+
+class _KeyFilter(logging.Filter):
+    """Removes the key from the request line that `websockets` logs at the level DEBUG."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        record.msg, record.args = re.sub(r"\?key=[^\s&]*", "?key=…", record.getMessage()), None
+        return True
+
+
+_LOGGER = logging.getLogger("weir.socket")
+_LOGGER.addFilter(_KeyFilter())
 
 
 class Link:
@@ -48,7 +62,7 @@ class Link:
             frame = read_frame(text)
             self._unproved_chars += len(text)
             if frame["channel"] == "pong":
-                self._nonce = frame.get("nonce", "")
+                self._nonce = frame.get("nonce") or ""
                 self._is_pinged = False
             if self._unproved_chars >= PROVE_EVERY_CHARS and not self._is_pinged:
                 await self._ping()
@@ -72,7 +86,12 @@ async def open_link(address: str, open_s: float) -> AsyncIterator[Link]:
     # Type declarations of older versions lack `connect`.
     connect = getattr(websockets, "connect")
     connecting = connect(
-        address, max_size=MAX_FRAME_BYTES, open_timeout=open_s, ping_interval=None, close_timeout=CLOSE_S
+        address,
+        max_size=MAX_FRAME_BYTES,
+        open_timeout=open_s,
+        ping_interval=None,
+        close_timeout=CLOSE_S,
+        logger=_LOGGER,
     )
     async with connecting as socket:
         link = Link(socket)

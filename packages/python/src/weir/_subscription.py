@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import datetime
-import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Dict, Optional, Union
+from typing import Any, Optional, Union
 
 from ._errors import TRANSIENT, WeirError
+from ._shapes import Frame
 
-Frame = Dict[str, Any]
 Notify = Callable[[str, Optional[str]], None]
 
 _BLOCKS = re.compile(r"\bblocks? (\d{1,15})(?: to (\d{1,15}))?", re.IGNORECASE)
@@ -31,14 +30,6 @@ class Live:
 
 
 Event = Union[Frame, Gap, Live]
-
-
-def read_frame(text: str | bytes) -> Frame:
-    """Parses a frame. Raises ValueError if it has no channel."""
-    frame = json.loads(text)
-    if not isinstance(frame, dict) or not isinstance(frame.get("channel"), str):
-        raise ValueError("a frame has no channel")
-    return frame
 
 
 class SeenFrames:
@@ -123,7 +114,7 @@ class SubscriptionState:
             return [Live()]
         if channel == "pong":
             # The height covers only acknowledged bodies.
-            if self._is_live and self._seen is not None and "block_height" in frame:
+            if self._is_live and self._seen is not None and frame.get("block_height") is not None:
                 self._seen.complete(frame["block_height"])
             return []
         if channel == "error":
