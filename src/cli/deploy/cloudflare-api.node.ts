@@ -10,7 +10,8 @@ import type { Store } from './stores.ts'
 
 const BASE = 'https://api.cloudflare.com/client/v4'
 const TIMEOUT_MS = 60_000
-const PAGE = 100
+/** The most that every list allows. */
+const PAGE = 50
 /** Codes of errors. */
 const NO_WORKER = 10_007
 const NO_BUCKET = 10_006
@@ -21,6 +22,7 @@ const Envelope = z.looseObject({
   success: z.boolean(),
   errors: z.array(z.looseObject({ code: z.number(), message: z.string() })).default([]),
   result: z.unknown(),
+  result_info: z.looseObject({ total_count: z.number().optional() }).nullish(),
 })
 const Named = z.array(z.looseObject({ name: z.string() }))
 const Accounts = z.array(z.looseObject({ id: z.string(), name: z.string() }))
@@ -112,38 +114,68 @@ export class CloudflareApi {
     return answer.ok ? answer : err(answer.error.text)
   }
 
+  /** Reads a list to its end, also if its pages are shorter than requested. */
   async #all<T>(path: string, schema: z.ZodType<readonly T[]>): Promise<readonly T[]> {
-    const found: T[] = []
+    const found = new Map<string, T>()
     for (let page = 1; ; page++) {
-      const answer = await this.#ask('GET', `${path}?per_page=${PAGE}&page=${page}`, schema)
+      const answer = await this.#send('GET', `${path}?per_page=${PAGE}&page=${page}`, schema)
       if (!answer.ok) throw refusalOf(answer.error, path.split('/')[2] ?? '')
-      found.push(...answer.value)
-      if (answer.value.length < PAGE) return found
+      const { value, total } = answer.value
+      const before = found.size
+      for (const one of value) found.set(JSON.stringify(one), one)
+      const isLast = total === null ? value.length < PAGE : found.size >= total
+      if (isLast || found.size === before) return [...found.values()]
     }
   }
 
   async #ask<T>(method: string, path: string, schema: z.ZodType<T>, body?: object): Promise<Result<T, ApiError>> {
+    const answer = await this.#send(method, path, schema, body)
+    return answer.ok ? ok(answer.value.value) : answer
+  }
+
+  /** `total`: the length of a list with pages, if the API says it. Throws if the login lacks the right. */
+  async #send<T>(
+    method: string,
+    path: string,
+    schema: z.ZodType<T>,
+    body?: object,
+  ): Promise<Result<{ readonly value: T; readonly total: number | null }, ApiError>> {
+    const answer = await this.#exchange(method, path, schema, body)
+    if (!answer.ok && (answer.error.status === 401 || answer.error.status === 403))
+      throw new DeployError(`The login was refused: ${answer.error.text}. ${LOGIN}`)
+    return answer
+  }
+
+  async #exchange<T>(
+    method: string,
+    path: string,
+    schema: z.ZodType<T>,
+    body?: object,
+  ): Promise<Result<{ readonly value: T; readonly total: number | null }, ApiError>> {
     const fail = (status: number, code: number | null, text: string) => err({ status, code, text: visible(text) })
     try {
       const response = await fetch(this.#base + path, {
         method,
         headers: { ...this.#headers, 'content-type': 'application/json' },
+        // `fetch` would send x-auth-key to another host.
+        redirect: 'error',
         ...(body && { body: JSON.stringify(body) }),
         signal: AbortSignal.timeout(TIMEOUT_MS),
       })
       const envelope = Envelope.safeParse(parseJson(await response.text()))
       if (!envelope.success) return fail(response.status, null, `Cloudflare's API answered ${response.status}`)
-      const { success, errors, result } = envelope.data
+      const { success, errors, result, result_info: info } = envelope.data
       const [first] = errors
       if (!success)
         return fail(
           response.status,
           first?.code ?? null,
-          errors.map((one) => `${one.message} (code ${one.code})`).join('; '),
+          errors.map((one) => `${one.message} (code ${one.code})`).join('; ') ||
+            `Cloudflare's API answered ${response.status} without a reason`,
         )
       const read = schema.safeParse(result)
       return read.success
-        ? ok(read.data)
+        ? ok({ value: read.data, total: info?.total_count ?? null })
         : fail(response.status, null, `Cloudflare's API answered ${path} in an unknown form`)
     } catch (error) {
       const { message, cause } = error as Error
@@ -154,10 +186,9 @@ export class CloudflareApi {
 
 const LOGIN = 'Run "npx wrangler login", or set CLOUDFLARE_API_TOKEN to a token that may edit Workers, D1, KV and R2.'
 
-function refusalOf({ status, code, text }: ApiError, account: string, what = ''): DeployError {
+function refusalOf({ code, text }: ApiError, account: string, what = ''): DeployError {
   const sentence = `${what === '' ? '' : `${what}: `}${text}.`
   const plans = `https://dash.cloudflare.com/${account}/workers/plans`
-  if (status === 401 || status === 403) return new DeployError(`The login was refused: ${text}. ${LOGIN}`)
   if (code === R2_IS_OFF)
     return new DeployError(
       `${sentence} Turn on R2 at https://dash.cloudflare.com/${account}/r2, or set archive = false in weir.toml. Then run the same command again.`,
