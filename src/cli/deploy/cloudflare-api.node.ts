@@ -119,7 +119,7 @@ export class CloudflareApi {
     const found = new Map<string, T>()
     for (let page = 1; ; page++) {
       const answer = await this.#send('GET', `${path}?per_page=${PAGE}&page=${page}`, schema)
-      if (!answer.ok) throw refusalOf(answer.error, path.split('/')[2] ?? '')
+      if (!answer.ok) throw refusalOf(answer.error, accountIn(path))
       const { value, total } = answer.value
       const before = found.size
       for (const one of value) found.set(JSON.stringify(one), one)
@@ -142,7 +142,7 @@ export class CloudflareApi {
   ): Promise<Result<{ readonly value: T; readonly total: number | null }, ApiError>> {
     const answer = await this.#exchange(method, path, schema, body)
     if (!answer.ok && (answer.error.status === 401 || answer.error.status === 403))
-      throw new DeployError(`The login was refused: ${answer.error.text}. ${LOGIN}`)
+      throw refusalOf(answer.error, accountIn(path))
     return answer
   }
 
@@ -184,9 +184,11 @@ export class CloudflareApi {
   }
 }
 
+const accountIn = (path: string): string => /^\/accounts\/([^/?]+)/.exec(path)?.[1] ?? ''
+
 const LOGIN = 'Run "npx wrangler login", or set CLOUDFLARE_API_TOKEN to a token that may edit Workers, D1, KV and R2.'
 
-function refusalOf({ code, text }: ApiError, account: string, what = ''): DeployError {
+function refusalOf({ status, code, text }: ApiError, account: string, what = ''): DeployError {
   const sentence = `${what === '' ? '' : `${what}: `}${text}.`
   const plans = `https://dash.cloudflare.com/${account}/workers/plans`
   if (code === R2_IS_OFF)
@@ -197,6 +199,8 @@ function refusalOf({ code, text }: ApiError, account: string, what = ''): Deploy
     return new DeployError(
       `${sentence} The account needs the Workers Paid plan: ${plans}. Then run the same command again.`,
     )
+  // Last, because a plan or a product that is off is refused with 403 too.
+  if (status === 401 || status === 403) return new DeployError(`The login was refused: ${text}. ${LOGIN}`)
   return new DeployError(`${sentence} Fix the cause and run the same command again.`)
 }
 

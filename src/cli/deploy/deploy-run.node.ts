@@ -28,6 +28,7 @@ import {
   type Scope,
 } from './deploy-checks.ts'
 import { DeployError } from './deploy-error.ts'
+import { lockDeploys } from './deploy-lock.node.ts'
 import { deployPlan, deploySteps, laterWorkers, scopeOf } from './deploy-plan.ts'
 import { effectiveFiles, type WorkerFiles, withoutWorkers } from './effective-file.ts'
 import { createFirstKey } from './first-key.node.ts'
@@ -70,7 +71,12 @@ export interface DeployPorts {
 
 /** Throws a DeployError if the deploy stops. */
 export async function runDeploy(request: DeployRequest, ports: DeployPorts): Promise<void> {
-  await new Deploy(request, ports).run()
+  const deploy = new Deploy(request, ports)
+  try {
+    await deploy.run()
+  } finally {
+    deploy.release()
+  }
 }
 
 class Deploy {
@@ -78,6 +84,8 @@ class Deploy {
   readonly #ports: DeployPorts
   readonly #templates = readTemplates(ROOT)
   readonly #work: string
+  /** Releases the folder for other deploys. */
+  readonly release: () => void
   readonly #wrangler: Wrangler
 
   constructor(request: DeployRequest, ports: DeployPorts) {
@@ -85,6 +93,7 @@ class Deploy {
     this.#ports = ports
     this.#checked(readSettings(ports.folder))
     this.#work = makeWorkFolder(ports.folder)
+    this.release = lockDeploys(this.#work)
     this.#wrangler = new Wrangler(this.#work, ports.env)
   }
 

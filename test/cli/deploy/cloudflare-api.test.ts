@@ -62,6 +62,12 @@ it.each([401, 403])('says which rights a login needs, for every request that is 
   await expect(api.create('a', store, null)).rejects.toThrow(refused)
 })
 
+it('says how to turn on R2, which is refused with 403 while it is off', async () => {
+  const errors = [{ code: 10_042, message: 'Please enable R2' }]
+  const { api } = await apiOf(() => ({ status: 403, body: { success: false, errors, result: null } }))
+  await expect(api.bucket('a', 'b')).rejects.toThrow('Turn on R2 at https://dash.cloudflare.com/a/r2')
+})
+
 it.each([
   ['no reason', { success: false, errors: [], result: null }, "Cloudflare's API answered 500 without a reason."],
   ['a page of HTML', '<html>', "Cloudflare's API answered 500."],
