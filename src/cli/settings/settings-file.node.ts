@@ -1,7 +1,7 @@
 // Reads weir.toml, and adds what a command decides for the operator. Invariant: an addition changes nothing else, or the file
 // stays as it is.
 
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { parse } from 'smol-toml'
@@ -50,8 +50,16 @@ export function withAdded(text: string, path: SettingPath, literal: string): Res
 export function addSetting(folder: string, path: SettingPath, literal: string): Result<WeirSettings, string> {
   const added = withAdded(settingsText(folder), path, literal)
   if (!added.ok) return added
-  writeAtomically(join(folder, FILE), added.value)
+  const { file, mode } = placeOf(join(folder, FILE))
+  writeAtomically(file, added.value, mode)
   return parseSettings(added.value)
+}
+
+/** The file has no secrets, so its mode is the operator's. A link to it stays a link. */
+function placeOf(path: string): { readonly file: string; readonly mode: number } {
+  return existsSync(path)
+    ? { file: realpathSync(path), mode: statSync(path).mode & 0o777 }
+    : { file: path, mode: 0o644 }
 }
 
 /** Whether the second text has the content of the first and one value more. */

@@ -1,6 +1,15 @@
 // weir.toml: what it may contain, and that a command adds to it without changing the rest.
 
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { addSetting, parseSettings, readSettings, withAdded } from '../../../src/cli/settings/settings-file.node.ts'
@@ -109,5 +118,17 @@ describe('an addition', () => {
     writeFileSync(join(folder, 'weir.toml'), 'name = "acme"')
     expect(addSetting(folder, ['jobs'], 'false')).toMatchObject({ value: { name: 'acme', jobs: false } })
     expect(existsSync(join(folder, `weir.toml.${process.pid}.new`))).toBe(false)
+  })
+
+  it('keeps the mode of the file, and a link to it', () => {
+    const file = join(folder, 'shared.toml')
+    const link = join(folder, 'linked/weir.toml')
+    writeFileSync(file, 'name = "acme"\n')
+    chmodSync(file, 0o640)
+    mkdirSync(join(folder, 'linked'))
+    symlinkSync(file, link)
+    expect(addSetting(join(folder, 'linked'), ['jobs'], 'false')).toMatchObject({ value: { jobs: false } })
+    expect([statSync(file).mode & 0o777, lstatSync(link).isSymbolicLink()]).toEqual([0o640, true])
+    expect(readFileSync(file, 'utf8')).toBe('name = "acme"\njobs = false\n')
   })
 })
