@@ -7,7 +7,7 @@ const { WEIR_URL: url, WEIR_KEY: key } = process.env
 const [chain, token] = process.argv.slice(2)
 if (!url || !key || !chain || !token) {
   console.error('Usage: WEIR_URL=<url> WEIR_KEY=<key> npx node examples/chain.ts CHAIN TOKEN')
-  process.exit(1)
+  process.exit(2)
 }
 const headers = { Authorization: `Bearer ${key}` }
 const client = createPublicClient({ transport: http(`${url}/v1/${chain}`, { batch: true, fetchOptions: { headers } }) })

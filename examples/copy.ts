@@ -10,7 +10,7 @@ const { WEIR_URL: url, WEIR_KEY: key } = process.env
 const [file, ...more] = process.argv.slice(2)
 if (!url || !key || !file || more.length > 0) {
   console.error('Usage: WEIR_URL=<url> WEIR_KEY=<key> npx node examples/copy.ts FILE')
-  process.exit(1)
+  process.exit(2)
 }
 
 const database = new DatabaseSync(file)

@@ -17,7 +17,7 @@ const [file, port = '9000'] = process.argv.slice(2)
 const { WEBHOOK_SECRET: secret } = process.env
 if (!file || !secret?.startsWith('whsec_')) {
   console.error('Usage: WEBHOOK_SECRET=whsec_… npx node examples/receive.ts FILE [PORT]')
-  process.exit(1)
+  process.exit(2)
 }
 const key = Buffer.from(secret.slice('whsec_'.length), 'base64')
 const database = new DatabaseSync(file)

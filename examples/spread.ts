@@ -14,7 +14,7 @@ const { WEIR_URL: url, WEIR_KEY: key } = process.env
 const coins = process.argv.slice(2)
 if (!url || !key || coins.length === 0) {
   console.error('Usage: WEIR_URL=<url> WEIR_KEY=<key> npx node examples/spread.ts COIN…')
-  process.exit(1)
+  process.exit(2)
 }
 
 const printedMs = new Map<string, number>()
