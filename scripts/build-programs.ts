@@ -115,7 +115,7 @@ function writeManifest(
 ): void {
   const root = manifestAt(ROOT)
   const { private: _, ...own } = manifestAt(join(ROOT, 'packages', name))
-  const { version, license } = root
+  const { version, license, repository, homepage, bugs } = root
   const known = { ...root.devDependencies, ...root.dependencies }
   const dependencies = Object.fromEntries(
     [...packages].sort().map((one) => {
@@ -123,7 +123,16 @@ function writeManifest(
       return [one, known[one]]
     }),
   )
-  const published = { ...own, version, license, dependencies, ...(optionalDependencies && { optionalDependencies }) }
+  const published = {
+    ...own,
+    version,
+    license,
+    repository,
+    homepage,
+    bugs,
+    dependencies,
+    ...(optionalDependencies && { optionalDependencies }),
+  }
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(published, null, 2)}\n`)
   for (const file of ['README.md', 'LICENSE'])
     cpSync(join(ROOT, file === 'LICENSE' ? '' : `packages/${name}`, file), join(folder, file))
@@ -135,6 +144,9 @@ interface Manifest {
   readonly version: string
   readonly license: string
   readonly private?: boolean
+  readonly repository?: object
+  readonly homepage?: string
+  readonly bugs?: object
   readonly dependencies: Readonly<Record<string, string>>
   readonly devDependencies: Readonly<Record<string, string>>
   readonly peerDependencies?: Readonly<Record<string, string>>
