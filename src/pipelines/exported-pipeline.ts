@@ -18,20 +18,20 @@ export const ExportedPipeline = z
   .object({
     id: z.string().min(1).max(64).describe('Pipeline id, `pipe_…`'),
     account: AccountId,
-    fields: PipelineFields.extend({ destination_config: DestinationView }).describe(
-      'Settings. `execution_start_from` is the block after the last delivered one',
-    ),
+    fields: PipelineFields.extend({
+      destination_config: DestinationView.describe('Destination, without its secret'),
+    }).describe('Settings. `execution_start_from` is the block after the last delivered one'),
     sealed: Text.nullable().describe('Secret of the destination, encrypted with `KEY_SECRET`'),
     creator: Text.describe('Hash of the key that created the pipeline'),
-    creator_name: Text,
+    creator_name: Text.describe('Label of that key'),
     payer: KeyHash.describe('Hash of the key that pays'),
-    payer_name: Text,
+    payer_name: Text.describe('Label of that key'),
     payer_root: Text.describe('Hash of the first key in the chain of rotations of `payer`'),
     destination_root: Text.describe('The same of the key that set the destination'),
     created: Time,
     updated: Time,
     delivered: z
-      .array(z.object({ from: Height, to: Height }))
+      .array(z.object({ from: Height.describe('First height'), to: Height.describe('Last height') }))
       .max(1_000)
       .describe('Heights that were delivered'),
     phase: Text.describe('Phase of the delivery when it was exported'),

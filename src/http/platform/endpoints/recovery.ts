@@ -177,7 +177,12 @@ const importPipeline = defineEndpoint({
   description:
     'The pipeline keeps its id and begins at `execution_start_from`. Its account must exist, and `KEY_SECRET` must be that of the other gateway. Idempotent.',
   role: 'owner',
-  body: { schema: ExportedPipeline, optional: false, maxBytes: IMPORT_MAX_BYTES, example: PIPELINE_EXAMPLE },
+  body: {
+    schema: z.strictObject(ExportedPipeline.shape),
+    optional: false,
+    maxBytes: IMPORT_MAX_BYTES,
+    example: PIPELINE_EXAMPLE,
+  },
   responses: okResponse(
     'The pipeline',
     z.object({
