@@ -18,7 +18,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { lockDeploys } from '../../src/cli/deploy/deploy-lock.node.ts'
+import { lockFile } from '../../src/core/file-lock.node.ts'
 import { API_TOKEN, Cloudflare, textsOf, type Upload } from '../kit/cloudflare.ts'
 import { type HttpServer, startServer } from '../kit/http-server.ts'
 import { MAIN, ROOT } from '../kit/program.ts'
@@ -253,10 +253,10 @@ describe('a deploy that changes nothing', () => {
       rmSync(file)
       expect(await stops(['--yes'], { WORKERS_CI: '1' })).toContain('would be lost with the folder of this build')
       expect(await stops(['--yes', '--jobs'])).toContain('The Worker weir does not exist yet')
-      const release = lockDeploys(join(folder, '.weir-deploy'))
+      const lock = lockFile(join(folder, '.weir-deploy/lock.sqlite'), 0)
       for (const args of [['--yes'], ['--secret', 'ADMIN_TOKEN']])
         expect(await stops(args)).toBe('Another "weir deploy" runs in this folder. Wait until it has ended.\n')
-      release()
+      lock?.close()
       expect(cloudflare.created).toEqual([])
       const refusal = { status: 403, code: 10042, message: 'Please enable R2 through the Cloudflare Dashboard.' }
       cloudflare.failing = {

@@ -4,6 +4,7 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { lockFile } from '../../core/file-lock.node.ts'
 import type { Result } from '../../core/result.ts'
 import {
   ADDRESS,
@@ -28,7 +29,6 @@ import {
   type Scope,
 } from './deploy-checks.ts'
 import { DeployError } from './deploy-error.ts'
-import { lockDeploys } from './deploy-lock.node.ts'
 import { deployPlan, deploySteps, laterWorkers, scopeOf } from './deploy-plan.ts'
 import { effectiveFiles, type WorkerFiles, withoutWorkers } from './effective-file.ts'
 import { createFirstKey } from './first-key.node.ts'
@@ -93,7 +93,10 @@ class Deploy {
     this.#ports = ports
     this.#checked(readSettings(ports.folder))
     this.#work = makeWorkFolder(ports.folder)
-    this.release = lockDeploys(this.#work)
+    // Two deploys at once would invent two sets of secrets, and overwrite each other's files.
+    const lock = lockFile(join(this.#work, 'lock.sqlite'), 0)
+    if (lock === null) throw new DeployError('Another "weir deploy" runs in this folder. Wait until it has ended.')
+    this.release = () => lock.close()
     this.#wrangler = new Wrangler(this.#work, ports.env)
   }
 

@@ -18,8 +18,8 @@ import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import * as z from 'zod'
 import { writeAtomically } from '../../core/atomic-file.node.ts'
+import { lockFile } from '../../core/file-lock.node.ts'
 import { parseJson } from '../../core/json.ts'
-import { lockFile } from './file-lock.node.ts'
 import { freshStart, LaunchError, PROBLEMS } from './messages.ts'
 
 function randomToken(): string {

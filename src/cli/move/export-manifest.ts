@@ -1,6 +1,7 @@
 // The manifest of an export, written last. Invariant: an export without a whole manifest is refused. This file is pure.
 
 import * as z from 'zod'
+import { FileFacts } from '../serve/backup-manifest.ts'
 import { compareVersions } from '../serve/folder-mark.ts'
 
 /** Files of an export, which the manifest names. */
@@ -8,8 +9,6 @@ export const EXPORT_FILES = { plans: 'plans.json', accounts: 'accounts.jsonl', p
 export const MANIFEST = 'manifest.json'
 /** Folder of the archive, in which each object has its name as its path. */
 export const ARCHIVE = 'archive'
-
-const FileFacts = z.object({ bytes: z.int().min(0), sha256: z.string().regex(/^[0-9a-f]{64}$/) })
 
 const ExportManifest = z.object({
   /** Of the program that made the export. */

@@ -4,7 +4,7 @@
 import * as z from 'zod'
 import { compareVersions } from './folder-mark.ts'
 
-const FileFacts = z.object({ bytes: z.int().min(0), sha256: z.string().regex(/^[0-9a-f]{64}$/) })
+export const FileFacts = z.object({ bytes: z.int().min(0), sha256: z.string().regex(/^[0-9a-f]{64}$/) })
 export type FileFacts = z.infer<typeof FileFacts>
 
 /** A path below a folder, without a way out of it. */

@@ -3,7 +3,7 @@
 import { chownSync, existsSync, rmSync, statSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { writeAtomically } from '../../core/atomic-file.node.ts'
-import { lockFile } from '../launch/file-lock.node.ts'
+import { lockFile } from '../../core/file-lock.node.ts'
 import { LaunchError, PROBLEMS } from '../launch/messages.ts'
 import { checkDatabases, readJson, type Secrets, StateFolder } from '../launch/state-folder.node.ts'
 import { runningFilePath } from '../running-file.node.ts'
