@@ -63,7 +63,7 @@ const LOADS_MINIFLARE = 'test/conformance/postgres.test.ts'
 /** Tests of programs and servers in processes of their own, which kill them in the middle of their work or wait for their time limits. */
 const OF_PROGRAMS = ['feeder', 'cli', 'examples', 'pipelines/destinations']
   .map((folder) => `test/${folder}/**/*.test.ts`)
-  .concat('test/devnet/main.test.ts', 'test/core/command-line.test.ts')
+  .concat('test/devnet/main.test.ts', 'test/core/command-line.test.ts', 'test/scripts/release/release.test.ts')
 /** These tests use a core for a few seconds, and wait for a segment or a file of the archive the rest of their time. */
 const WAIT_FOR_MINUTES = ['test/conformance/repair.test.ts', 'test/conformance/archive.test.ts']
 

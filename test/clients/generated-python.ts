@@ -48,10 +48,10 @@ async function run(command: string, args: readonly string[], options: ExecFileOp
   return String(stdout).trim()
 }
 
-async function download(folder: string, url: string): Promise<string> {
+function stored(folder: string, text: string): string {
   mkdirSync(folder, { recursive: true })
   const path = join(folder, 'description.json')
-  writeFileSync(path, await (await fetch(url)).text())
+  writeFileSync(path, text)
   return path
 }
 
@@ -60,8 +60,8 @@ const environment = (url: string, key: string) => {
 }
 
 /** Output of a program with the client of OpenAPI Generator. Its version reads OpenAPI 3.0 and validates it first. */
-export async function openApiPython(folder: string, url: string, key: string): Promise<string> {
-  const description = await download(folder, `${url}/openapi-3.0.json`)
+export async function openApiPython(folder: string, text: string, url: string, key: string): Promise<string> {
+  const description = stored(folder, text)
   const parts = 'modelTests=false,apiTests=false,modelDocs=false,apiDocs=false'
   const options = ['-g', 'python', '--package-name', 'weir', '-o', folder, `--global-property=${parts}`]
   await run('java', [...JAVA_OPTIONS, '-jar', JAR, 'generate', '-i', description, ...options], {})
@@ -70,8 +70,14 @@ export async function openApiPython(folder: string, url: string, key: string): P
 }
 
 /** First lines that a program with the client of AsyncAPI Generator prints, until `last` is among them. */
-export async function asyncApiPython(folder: string, url: string, key: string, last: string): Promise<string[]> {
-  const description = await download(folder, `${url}/asyncapi.json`)
+export async function asyncApiPython(
+  folder: string,
+  text: string,
+  url: string,
+  key: string,
+  last: string,
+): Promise<string[]> {
+  const description = stored(folder, text)
   const client = join(folder, 'streams')
   const args = ['-e', GENERATE, 'core-template-client-websocket-python', description, client]
   await run(process.execPath, args, { env: { ...process.env, MODULES: ASYNCAPI_MODULES, NODE_PATH: pathOfNpm() } })

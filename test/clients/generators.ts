@@ -72,15 +72,12 @@ if (one.data?.coin !== 'BTC') throw new Error('another book')
  * Output of each generated client against a running gateway, by name. The folder must be outside `node_modules`, where
  * a compiler writes nothing. Rejects if one cannot be generated or used.
  */
-export async function generatedClients(folder: string, url: string, key: string) {
+export async function generatedClients(folder: string, openApi: string, ofL2Book: string, url: string, key: string) {
   const write = (name: string, text: string) => writeFileSync(join(folder, name), text)
   mkdirSync(folder)
   symlinkSync(MODULES, join(folder, 'node_modules'))
-  for (const [name, path] of [
-    ['openapi.json', '/openapi.json'],
-    ['l2Book.json', '/openapi/info/l2Book.json'],
-  ] as const)
-    write(name, await (await fetch(url + path)).text())
+  write('openapi.json', openApi)
+  write('l2Book.json', ofL2Book)
   for (const [name, text] of Object.entries(PROGRAMS)) write(`${name}.ts`, text || documented())
   const output = { path: 'hey-api', importFileExtension: '.js' }
   write('hey-api.config.mjs', `export default ${JSON.stringify({ input: './openapi.json', output, logs: 'silent' })}`)

@@ -8,7 +8,9 @@ import { ask, bindings, newKey } from './operator.worker.ts'
 
 const { USAGE: db } = bindings
 const HOUR = 3_600_000
-const hour = Math.floor(Date.now() / HOUR) * HOUR
+// Next year, because meters of other test files copy their usage of this hour at any time.
+const hour = (Math.floor(Date.now() / HOUR) + 400 * 24) * HOUR
+const then = { lent: { now: () => hour } }
 const today = new Date(hour).toISOString().slice(0, 10)
 
 const pages = async (path: string, name: string) => {
@@ -36,6 +38,7 @@ beforeAll(async () => {
   ])
   for (const [i, id] of ['a', 'b', 'c'].entries())
     await ask('POST', '/accounts/zeta/grants', { credits: 10 * (i + 1), idempotency_key: id })
+  await bindings.ACCOUNTS.prepare("UPDATE grants SET created = ? WHERE account = 'zeta'").bind(hour).run()
   // A balance that moved here from another gateway, not new credits.
   await bindings.ACCOUNTS.prepare("INSERT INTO grants VALUES ('other', 'import:a', 1000000, ?)").bind(hour).run()
   const insert = `INSERT INTO refusals (at, request_id, account, key_hash, product, type, code, message)
@@ -71,7 +74,8 @@ describe('accounts', () => {
     expect(acme).toMatchObject({ plan: 'trial', keys: 2, last_used: null, balance: '25000' })
     await spend(meterOf('other'), key.hash, 1_000_000)
     const [other] = (await ask('GET', '/accounts?search=other')).json.accounts
-    expect(other).toMatchObject({ keys: 0, last_used: hour, balance: '9999' })
+    expect(other).toMatchObject({ keys: 0, balance: '9999' })
+    expect(Date.now() - other.last_used).toBeLessThan(2 * HOUR)
   })
 
   it('are listed quickly even if there are ten thousand', async () => {
@@ -106,7 +110,7 @@ it('keys, grants and rejections are paged, newest first', async () => {
 
 describe('the business report', () => {
   it('matches the other lists', async () => {
-    const { json } = await ask('GET', `/business?from=${today}&to=${today}`)
+    const { json } = await ask('GET', `/business?from=${today}&to=${today}`, undefined, then)
     expect(json).toMatchObject({
       totals: { granted: '60', spent: '5.5', calls: 3, stream_minutes: 2, refusals: 7 },
       days: [{ date: today, by_product: { info: '3.5', stream: '2' } }],
@@ -160,7 +164,7 @@ describe('the trend', () => {
     ])
     const steps = { '2d': hour, '30d': hour - (hour % (24 * HOUR)), '12m': Date.parse(`${today.slice(0, 7)}-01`) }
     for (const [period, start] of Object.entries(steps)) {
-      const { json } = await ask('GET', `/business/trend?period=${period}`)
+      const { json } = await ask('GET', `/business/trend?period=${period}`, undefined, then)
       expect([period, json.to]).toEqual([period, start])
       expect(json.paid).toEqual([{ start, currency: 'eur', orders: 2, amount: '21.00', refunded: '0.50' }])
       expect(json.used.filter((one: { start: number }) => one.start === start)).toEqual([
