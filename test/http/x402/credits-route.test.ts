@@ -34,6 +34,8 @@ let begun: BeginResponse
 let settled: SettleResponse
 let issue: () => Promise<IssuedKey | null>
 let address = 0
+/** Stands still within a test, because the limits refill with time. */
+let nowMs = 0
 
 beforeEach(() => {
   events = []
@@ -41,6 +43,7 @@ beforeEach(() => {
   settled = { ok: true, transaction: TRANSACTION, isBooked: true, isFirst: true }
   issue = async () => KEY
   address++
+  nowMs = Date.now()
 })
 
 const context = { waitUntil: () => {}, passThroughOnException: () => {}, props: {} }
@@ -67,7 +70,7 @@ function post(usd: string, headers: Record<string, string> = {}) {
     addressOf: () => `192.0.2.${address}`,
     requestId: () => 'req_1',
     report: () => events.push('report'),
-    nowMs: () => Date.now(),
+    nowMs: () => nowMs,
   })
   return routes.request(`https://api.example/x402/credits${usd}`, { method: 'POST', headers }, {}, context as never)
 }
