@@ -229,11 +229,11 @@ describe('the rest of the server', () => {
     }
   })
 
-  it('reads the archive and prices an export without an archived block', async () => {
+  it('reads the archive and prices an export of a time without blocks', async () => {
     const client = await connect(await exchange.gateway.newKey('100'))
     const dry = { product: 'fills_by_time', startTime: new Date(0).toISOString(), endTime: 1, dryRun: true }
     expect(await ask('export_sql', dry, client)).toEqual({ price: '0', credits_cost: '0' })
-    expect((await ask('archive_coverage', {}, client)).result).toMatchObject({ days: [], holes: 0 })
+    expect((await ask('archive_coverage', {}, client)).result).toMatchObject({ days: expect.any(Array), holes: 0 })
   })
 })
 
