@@ -58,6 +58,8 @@ const within = (longestMs: number, filesPerCore = 1) => ({
   maxWorkers: Math.ceil(filesPerCore * availableParallelism()),
 })
 
+/** Of the projects in Node. */
+const SETUP = ['test/no-idle-connections.ts']
 /** Sets a certificate in the environment, which Miniflare reads when it is loaded. */
 const LOADS_MINIFLARE = 'test/conformance/postgres.test.ts'
 /** Tests of programs and servers in processes of their own, which kill them in the middle of their work or wait for their time limits. */
@@ -75,6 +77,7 @@ export default defineConfig({
       {
         test: {
           name: 'pure',
+          setupFiles: SETUP,
           include: ['test/**/*.test.ts'],
           exclude: ['test/**/*.worker.test.ts', 'test/conformance/**', ...OF_PROGRAMS],
           isolate: false,
@@ -87,6 +90,7 @@ export default defineConfig({
       {
         test: {
           name: 'programs',
+          setupFiles: SETUP,
           include: OF_PROGRAMS,
           isolate: false,
           sequence: { groupOrder: 1 },
@@ -136,6 +140,7 @@ export default defineConfig({
       {
         test: {
           name: 'conformance',
+          setupFiles: SETUP,
           include: ['test/conformance/**/*.test.ts'],
           exclude: [LOADS_MINIFLARE, ...WAIT_FOR_MINUTES],
           globalSetup: ['test/conformance/build.ts'],
@@ -149,6 +154,7 @@ export default defineConfig({
       {
         test: {
           name: 'conformance-alone',
+          setupFiles: SETUP,
           include: [LOADS_MINIFLARE],
           ...within(10_000, 1.5),
           // In parallel with the others. In a group of its own, it would use one core while it starts its servers.
@@ -158,6 +164,7 @@ export default defineConfig({
       {
         test: {
           name: 'minutes',
+          setupFiles: SETUP,
           include: WAIT_FOR_MINUTES,
           globalSetup: ['test/conformance/build.ts'],
           ...within(10_000, 1.5),

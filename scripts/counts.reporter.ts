@@ -9,14 +9,18 @@ interface Counts {
   readonly skipped: number
   /** Name of each failed test, the first lines of its error (a browser's error names the element in the third), and its place. */
   readonly failures: readonly string[]
+  /** Files of these tests. */
+  readonly failedFiles: readonly string[]
 }
 
-export function countsText({ passed, failed, skipped, failures }: Counts): string {
+export function countsText({ passed, failed, skipped, failures }: Omit<Counts, 'failedFiles'>): string {
   return ['', ...failures, `${passed} passed, ${failed} failed${skipped ? `, ${skipped} skipped` : ''}`].join('\n')
 }
 
+const oneLine = (value: string) => value.replace(/\s+/g, ' ').slice(0, 300)
+
 const lineOf = (name: string, errors: readonly SerializedError[] | undefined) => {
-  const { message = '', stack = '' } = errors?.[0] ?? {}
+  const { message = '', stack = '', actual } = errors?.[0] ?? {}
   const place = /\btest\/\S+\.ts:\d+/.exec(stack)?.[0]
   const text = message
     .split('\n')
@@ -24,12 +28,15 @@ const lineOf = (name: string, errors: readonly SerializedError[] | undefined) =>
     .map((line) => line.trim())
     .filter(Boolean)
     .join(' ')
-  return `FAILED ${name}: ${text}${place === undefined ? '' : ` (${place})`}`
+  // Only the type of a compared array or object is in the message.
+  const got = typeof actual === 'string' && /\b(?:Array\(|Object \{)/.test(text) ? `, got ${oneLine(actual)}` : ''
+  return `FAILED ${name}: ${text}${got}${place === undefined ? '' : ` (${place})`}`
 }
 
 export default class CountsReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly SerializedError[]): void {
     const counts = { passed: 0, failed: unhandled.length, skipped: 0, pending: 0 }
+    const failedFiles: string[] = []
     const failures = unhandled.map((error) => lineOf('outside of a test', [error]))
     for (const module of modules) {
       const before = counts.failed
@@ -43,9 +50,10 @@ export default class CountsReporter implements Reporter {
         counts.failed++
         failures.push(lineOf(module.relativeModuleId, module.errors()))
       }
+      if (counts.failed > before) failedFiles.push(module.relativeModuleId)
     }
     counts.failed += counts.pending
-    const report = { ...counts, failures }
+    const report = { ...counts, failures, failedFiles }
     if (process.send) process.send(report)
     else console.log(countsText(report))
   }
