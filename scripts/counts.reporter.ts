@@ -20,7 +20,7 @@ export function countsText({ passed, failed, skipped, failures }: Omit<Counts, '
 const oneLine = (value: string) => value.replace(/\s+/g, ' ').slice(0, 300)
 
 const lineOf = (name: string, errors: readonly SerializedError[] | undefined) => {
-  const { message = '', stack = '', actual } = errors?.[0] ?? {}
+  const { message = '', stack = '', actual }: Partial<SerializedError & { actual: unknown }> = errors?.[0] ?? {}
   const place = /\btest\/\S+\.ts:\d+/.exec(stack)?.[0]
   const text = message
     .split('\n')
