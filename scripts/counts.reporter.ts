@@ -7,19 +7,30 @@ interface Counts {
   readonly passed: number
   readonly failed: number
   readonly skipped: number
-  /** Name of each failed test, the first lines of its error (a browser's error names the element in the third), and its place. */
-  readonly failures: readonly string[]
-  /** Files of these tests. */
-  readonly failedFiles: readonly string[]
+  readonly failures: readonly FailedTest[]
 }
 
-export function countsText({ passed, failed, skipped, failures }: Omit<Counts, 'failedFiles'>): string {
-  return ['', ...failures, `${passed} passed, ${failed} failed${skipped ? `, ${skipped} skipped` : ''}`].join('\n')
+export interface FailedTest {
+  /** Null: the error was outside of a test file. */
+  readonly file: string | null
+  readonly name: string
+  /** The first lines of its error (a browser's error names the element in the third), and its place. */
+  readonly error: string
 }
+
+export function countsText({ passed, failed, skipped, failures }: Counts): string {
+  return [
+    '',
+    ...failures.map((failure) => `FAILED ${failureText(failure)}`),
+    `${passed} passed, ${failed} failed${skipped ? `, ${skipped} skipped` : ''}`,
+  ].join('\n')
+}
+
+export const failureText = ({ name, error }: FailedTest) => `${name}${error === '' ? '' : `: ${error}`}`
 
 const oneLine = (value: string) => value.replace(/\s+/g, ' ').slice(0, 300)
 
-const lineOf = (name: string, errors: readonly SerializedError[] | undefined) => {
+const errorText = (errors: readonly SerializedError[] | undefined) => {
   const { message = '', stack = '', actual }: Partial<SerializedError & { actual: unknown }> = errors?.[0] ?? {}
   const place = /\btest\/\S+\.ts:\d+/.exec(stack)?.[0]
   const text = message
@@ -30,30 +41,33 @@ const lineOf = (name: string, errors: readonly SerializedError[] | undefined) =>
     .join(' ')
   // Only the type of a compared array or object is in the message.
   const got = typeof actual === 'string' && /\b(?:Array\(|Object \{)/.test(text) ? `, got ${oneLine(actual)}` : ''
-  return `FAILED ${name}: ${text}${got}${place === undefined ? '' : ` (${place})`}`
+  return `${text}${got}${place === undefined ? '' : ` (${place})`}`
 }
 
 export default class CountsReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly SerializedError[]): void {
     const counts = { passed: 0, failed: unhandled.length, skipped: 0, pending: 0 }
-    const failedFiles: string[] = []
-    const failures = unhandled.map((error) => lineOf('outside of a test', [error]))
+    const failures: FailedTest[] = unhandled.map((error) => ({
+      file: null,
+      name: 'outside of a test',
+      error: errorText([error]),
+    }))
     for (const module of modules) {
       const before = counts.failed
+      const { relativeModuleId: file } = module
       for (const test of module.children.allTests()) {
         const { state, errors } = test.result()
         counts[state]++
-        if (state === 'failed') failures.push(lineOf(`${module.relativeModuleId} > ${test.fullName}`, errors))
+        if (state === 'failed') failures.push({ file, name: `${file} > ${test.fullName}`, error: errorText(errors) })
       }
       // A module that could not be loaded has no failed test, but it did fail.
       if (module.state() === 'failed' && counts.failed === before) {
         counts.failed++
-        failures.push(lineOf(module.relativeModuleId, module.errors()))
+        failures.push({ file, name: file, error: errorText(module.errors()) })
       }
-      if (counts.failed > before) failedFiles.push(module.relativeModuleId)
     }
     counts.failed += counts.pending
-    const report = { ...counts, failures, failedFiles }
+    const report = { ...counts, failures }
     if (process.send) process.send(report)
     else console.log(countsText(report))
   }

@@ -48,6 +48,8 @@ interface Locator {
 }
 export interface Context {
   newPage(): Promise<Page>
+  pages(): readonly Page[]
+  setDefaultTimeout(ms: number): void
   cookies(): Promise<readonly Cookie[]>
   addCookies(cookies: readonly Partial<Cookie>[]): Promise<void>
   setOffline(isOffline: boolean): Promise<void>

@@ -24,6 +24,9 @@ export interface Visit {
   readonly troubles: string[]
 }
 
+/** Of one step of a page. Beside other tests, a step takes several times as long as alone. */
+const PAGE_TIMEOUT_MS = 60_000
+
 const opened = await openBrowser()
 /** Without a browser, page tests are skipped; in CI they fail. */
 export const isMissing = typeof opened === 'string'
@@ -50,13 +53,21 @@ export function useProduct(): void {
   }, 90_000)
   // Also after a failed test. Contexts of concurrent tests are closed after the next sequential one.
   afterEach(async ({ task }) => {
-    if (!isMissing && !task.concurrent) for (const context of browser.contexts()) await context.close()
+    if (isMissing || task.concurrent) return
+    if (task.result?.state === 'fail') await printPages()
+    for (const context of browser.contexts()) await context.close()
   })
   afterAll(async () => {
     if (!isMissing) await browser.close()
     await launch?.end()
     folder?.remove()
   })
+}
+
+/** What a person would have seen when a test failed. */
+async function printPages(): Promise<void> {
+  for (const page of browser.contexts().flatMap((context) => context.pages()))
+    console.log(page.url(), await page.evaluate('document.body.innerText').catch(String))
 }
 
 /** Opens a path or an address in a new browser context, in which `before` ran first. */
@@ -67,6 +78,7 @@ export async function open(
   // Without a window, Chromium asks nobody for it, and denies it.
   const context = await browser.newContext({ permissions: ['clipboard-write'], ...options })
   if (before !== '') await context.addInitScript(before)
+  context.setDefaultTimeout(PAGE_TIMEOUT_MS)
   const page = await context.newPage()
   const troubles = troublesOf(page)
   await page.goto(new URL(path, dev.url).href)
