@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { processInfo } from '../../../src/cli/launch/processes.node.ts'
 import { backUp } from '../../../src/cli/serve/backup.node.ts'
 import { freezeDatabases } from '../../../src/cli/serve/frozen-databases.node.ts'
@@ -89,9 +89,13 @@ test('snapshots are of one moment, and the writer runs on', async () => {
   const paths = [join(path, 'a.sqlite'), join(path, 'b.sqlite')]
   const writer = await startWriter(paths[0]!, paths[1]!)
   for (let i = 0; i < 5; i++) {
-    // The second database counts as created after the first look.
-    let looks = 0
-    const { databases } = await freezeDatabases([writer], () => (looks++ === 0 ? paths.slice(0, 1) : paths))
+    const frozen = () => {
+      // The second database counts as created after the first look.
+      let looks = 0
+      return freezeDatabases([writer], () => (looks++ === 0 ? paths.slice(0, 1) : paths))
+    }
+    // On a busy machine, opening may take longer than the writer stays stopped, which is refused.
+    const { databases } = await vi.waitFor(frozen, 60_000)
     expect(processInfo(writer)?.isStopped).toBe(false)
     const [a, b] = databases.map(({ database }) => Number(database.prepare('SELECT n FROM t').get()!.n))
     expect([0, 1]).toContain(a! - b!)
