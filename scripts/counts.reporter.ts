@@ -10,6 +10,11 @@ interface Counts {
   readonly failures: readonly FailedTest[]
 }
 
+interface Report extends Counts {
+  /** Names of the tests that passed, and files of which no test failed. */
+  readonly passes: readonly string[]
+}
+
 export interface FailedTest {
   /** Null: the error was outside of a test file. */
   readonly file: string | null
@@ -47,6 +52,7 @@ const errorText = (errors: readonly SerializedError[] | undefined) => {
 export default class CountsReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly SerializedError[]): void {
     const counts = { passed: 0, failed: unhandled.length, skipped: 0, pending: 0 }
+    const passes: string[] = []
     const failures: FailedTest[] = unhandled.map((error) => ({
       file: null,
       name: 'outside of a test',
@@ -57,17 +63,20 @@ export default class CountsReporter implements Reporter {
       const { relativeModuleId: file } = module
       for (const test of module.children.allTests()) {
         const { state, errors } = test.result()
+        const name = `${file} > ${test.fullName}`
         counts[state]++
-        if (state === 'failed') failures.push({ file, name: `${file} > ${test.fullName}`, error: errorText(errors) })
+        if (state === 'passed') passes.push(name)
+        if (state === 'failed') failures.push({ file, name, error: errorText(errors) })
       }
       // A module that could not be loaded has no failed test, but it did fail.
       if (module.state() === 'failed' && counts.failed === before) {
         counts.failed++
         failures.push({ file, name: file, error: errorText(module.errors()) })
       }
+      if (module.state() === 'passed') passes.push(file)
     }
     counts.failed += counts.pending
-    const report = { ...counts, failures }
+    const report: Report = { ...counts, failures, passes }
     if (process.send) process.send(report)
     else console.log(countsText(report))
   }

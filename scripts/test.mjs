@@ -37,7 +37,7 @@ const failures = runs.flatMap(({ counts }) => counts.failures)
 const passedAlone = paths.length > 0 ? [] : await runAlone()
 if (passedAlone.length > 0)
   console.log(
-    ['', 'Passed only alone, so depends on how busy the machine is:', ...passedAlone.map(failureText)].join('\n'),
+    ['', 'Passed only alone, so they depend on how busy the machine is:', ...passedAlone.map(failureText)].join('\n'),
   )
 const failed = unchecked.length + sum('failed') - passedAlone.length
 console.log(
@@ -63,10 +63,9 @@ async function runAlone() {
   const files = [...new Set(failures.map(({ file }) => file))]
   if (files.length === 0 || files.length > MOST_FILES_ALONE || files.includes(null)) return []
   const { counts } = await vitest([...files, '--no-file-parallelism'])
-  // A file that cannot be loaded has no test that passes.
-  if (counts.passed === 0) return []
-  const stillFailing = new Set(counts.failures.map(({ name }) => name))
-  return failures.filter(({ name }) => !stillFailing.has(name))
+  if (counts.failures.some(({ file }) => file === null)) return []
+  const passes = new Set(counts.passes)
+  return failures.filter(({ name }) => passes.has(name))
 }
 
 /** Objects sync each write, for which a disk takes milliseconds. Temporary files are in memory where the system has a disk in it. */
@@ -115,6 +114,7 @@ function vitest(args, priority = null) {
           failed: code === 0 ? 0 : 1,
           skipped: 0,
           failures: [{ file: null, name: 'vitest itself', error: '' }],
+          passes: [],
         },
       }),
     )
